@@ -1,0 +1,23 @@
+# What can be switched, and the defaults of a build that somebody starts in this folder (not one that adds it).
+
+option(LOPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(LOPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(LOPE_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(LOPE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+set(LOPE_CUDA AUTO CACHE STRING "Build for CUDA: ON, OFF, or AUTO (where a toolkit and a LibTorch for CUDA are found)")
+set_property(CACHE LOPE_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(BUILD_SHARED_LIBS "Build lope as a shared library" OFF)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  find_program(LOPE_CCACHE ccache)
+  if(LOPE_CCACHE)
+    foreach(language IN ITEMS CXX CUDA)
+      set(CMAKE_${language}_COMPILER_LAUNCHER "${LOPE_CCACHE}" CACHE STRING "Put before each ${language} compilation")
+    endforeach()
+  endif()
+endif()
