@@ -15,6 +15,12 @@ die() {
 # Prints the comment at the top of the running script.
 show_help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
 
+# The C++ and CUDA files under the given folders that Git tracks or would track.
+list_sources() {
+  git -C "$root" ls-files -co --exclude-standard --deduplicate -- "$@" | grep -E '\.(h|cpp|cu|cuh)$' |
+    while read -r file; do [ ! -f "$root/$file" ] || echo "$file"; done
+}
+
 # build_preset PRESET [TARGET…]: configures once, then builds; later configuring is Ninja's own decision.
 build_preset() {
   local preset=$1 targets=()
