@@ -50,18 +50,10 @@ std::string option_names(const std::string& name) {
 }
 
 // As JSON, but for the quotes.
-std::string default_text(const std::string& value) {
-  return value.empty() ? "null" : value;
-}
-std::string default_text(std::int64_t value) {
-  return std::to_string(value);
-}
-std::string default_text(double value) {
-  return number_text(value);
-}
-std::string default_text(bool value) {
-  return value ? "true" : "false";
-}
+std::string default_text(const std::string& value) { return value.empty() ? "null" : value; }
+std::string default_text(std::int64_t value) { return std::to_string(value); }
+std::string default_text(double value) { return number_text(value); }
+std::string default_text(bool value) { return value ? "true" : "false"; }
 
 // What the program's own option allows; owns the names that Allowed only points to.
 struct OwnRules {
@@ -169,14 +161,16 @@ struct CommandLine::Flags {
       throw Error(flag + ": this argument of the Python Trainer is not supported; remove it");
     }
     const std::string_view advice = advice_for_old_name(name);
-    throw Error(flag + ": unknown flag" +
-                (advice.empty() ? did_you_mean(name, names(), "--") : "; " + std::string(advice)));
+    throw Error(flag + ": unknown flag" + (advice.empty() ? nearest_flag(name) : "; " + std::string(advice)));
   }
 
-  std::vector<std::string_view> names() const {
-    std::vector<std::string_view> all;
-    for (const Entry& entry : entries) all.push_back(entry.spec.name);
-    return all;
+  std::string nearest_flag(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const Entry& entry : entries) {
+      names.push_back(entry.option->get_lnames().front());
+      if (entry.negation != nullptr) names.push_back(entry.negation->get_lnames().front());
+    }
+    return did_you_mean(name, names, "--");
   }
 
   static void set(const Entry& entry) {
@@ -240,9 +234,7 @@ void CommandLine::parse(const std::vector<std::string>& flags) {
   for (const Flags::Entry& entry : flags_->entries) Flags::set(entry);
 }
 
-bool CommandLine::help_requested() const {
-  return flags_->help_option->count() > 0;
-}
+bool CommandLine::help_requested() const { return flags_->help_option->count() > 0; }
 
 bool CommandLine::given(std::string_view name) const {
   const Flags::Entry* const entry = flags_->find(name);
@@ -250,9 +242,7 @@ bool CommandLine::given(std::string_view name) const {
          (entry->option->count() > 0 || (entry->negation != nullptr && entry->negation->count() > 0));
 }
 
-std::string CommandLine::help() const {
-  return flags_->app.help();
-}
+std::string CommandLine::help() const { return flags_->app.help(); }
 
 int CommandLine::run(int argc, const char* const* argv, const std::function<void()>& body) {
   try {

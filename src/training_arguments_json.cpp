@@ -15,8 +15,9 @@ namespace lope {
 namespace {
 
 void check_python_only(const PythonOnlyArgument& argument, const Json& given) {
-  const Json accepted = Json::parse(argument.accepted);
-  if (given.is_null() || std::find(accepted.begin(), accepted.end(), given) != accepted.end()) return;
+  const auto accepted = nlohmann::json::parse(argument.accepted);
+  const nlohmann::json unordered = given;  // so that the order of an object's keys does not count
+  if (given.is_null() || std::find(accepted.begin(), accepted.end(), unordered) != accepted.end()) return;
   const std::string only = accepted.empty() ? "null" : accepted.front().dump();
   throw Error(std::string(argument.name) + " is " + given.dump() +
               ": this argument of the Python Trainer is not supported, only its default " + only +
