@@ -11,9 +11,7 @@ namespace {
 // Doubles hold every whole number up to here.
 constexpr double kLargestWhole = 9007199254740992.0;
 
-bool is_whole(double number) {
-  return std::abs(number) <= kLargestWhole && number == std::floor(number);
-}
+bool is_whole(double number) { return std::abs(number) <= kLargestWhole && number == std::floor(number); }
 
 bool read_value(const Json& json, ArgumentValue& value) {
   if (json.is_boolean()) value = json.get<bool>();
@@ -22,21 +20,15 @@ bool read_value(const Json& json, ArgumentValue& value) {
   return json.is_primitive();
 }
 
-Json to_json_value(bool value, const Allowed&) {
-  return value;
-}
-Json to_json_value(std::int64_t value, const Allowed&) {
-  return value;
-}
+Json to_json_value(bool value, const Allowed&) { return value; }
+Json to_json_value(std::int64_t value, const Allowed&) { return value; }
 
 Json to_json_value(double value, const Allowed& allowed) {
   if (allowed.counts_updates && is_whole(value)) return static_cast<std::int64_t>(value);
   return value;
 }
 
-Json to_json_value(const std::string& value, const Allowed&) {
-  return value.empty() ? Json() : Json(value);
-}
+Json to_json_value(const std::string& value, const Allowed&) { return value.empty() ? Json() : Json(value); }
 
 Json to_json_value(const ArgumentMap& values, const Allowed&) {
   if (values.empty()) return {};

@@ -29,24 +29,12 @@ struct Allowed {
   std::string_view text = {};                    ///< says in words what `accepts` allows
 };
 
-constexpr Allowed at_least(double min) {
-  return {.min = min};
-}
-constexpr Allowed above(double min) {
-  return {.min = min, .above_min = true};
-}
-constexpr Allowed from_zero_below_one() {
-  return {.min = 0, .max = 1, .below_max = true};
-}
-constexpr Allowed steps() {
-  return {.min = 0, .above_min = true, .counts_updates = true, .whole = true};
-}
-constexpr Allowed warmup() {
-  return {.min = 0, .counts_updates = true};
-}
-constexpr Allowed one_of(std::span<const std::string_view> names) {
-  return {.names = names};
-}
+constexpr Allowed at_least(double min) { return {.min = min}; }
+constexpr Allowed above(double min) { return {.min = min, .above_min = true}; }
+constexpr Allowed from_zero_below_one() { return {.min = 0, .max = 1, .below_max = true}; }
+constexpr Allowed steps() { return {.min = 0, .above_min = true, .counts_updates = true, .whole = true}; }
+constexpr Allowed warmup() { return {.min = 0, .counts_updates = true}; }
+constexpr Allowed one_of(std::span<const std::string_view> names) { return {.names = names}; }
 
 bool is_allowed(bool value, const Allowed& allowed);
 bool is_allowed(std::int64_t value, const Allowed& allowed);

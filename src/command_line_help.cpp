@@ -23,9 +23,7 @@ std::string wrapped(const std::string& text) {
 
 }  // namespace
 
-HelpFormatter::HelpFormatter() {
-  column_width(kNameColumn);
-}
+HelpFormatter::HelpFormatter() { column_width(kNameColumn); }
 
 std::string HelpFormatter::make_option_name(const CLI::Option* option, bool) const {
   return "--" + option->get_lnames().front();

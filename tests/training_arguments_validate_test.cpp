@@ -90,6 +90,9 @@ TEST(TrainingArguments, FieldsThatContradictEachOtherAreRefused) {
       {{.eval_strategy = "steps", .eval_steps = 0.1, .load_best_model_at_end = true},
        "load_best_model_at_end is true, save_steps is 500 and eval_steps is 0.1: save_steps must be a multiple of "
        "eval_steps"},
+      {{.eval_strategy = "steps", .eval_steps = 1e8, .save_steps = 1, .load_best_model_at_end = true},
+       "load_best_model_at_end is true, save_steps is 1 and eval_steps is 1e+08: save_steps must be a multiple of "
+       "eval_steps"},
       {{.dataloader_prefetch_factor = 2}, "dataloader_prefetch_factor is set" + workers},
       {{.dataloader_persistent_workers = true}, "dataloader_persistent_workers is true" + workers},
   };
