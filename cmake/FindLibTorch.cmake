@@ -49,6 +49,7 @@ function(_libtorch_version folder result)
 endfunction()
 
 # libtorch_cuda registers its kernels when it is loaded and nothing refers to it by name: the linker must keep it.
+# CUDA changes what is linked, not how a file is compiled: builds with and without it share their objects in ccache.
 function(_libtorch_define_target folder with_cuda)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE "${folder}/include"
@@ -59,11 +60,10 @@ function(_libtorch_define_target folder with_cuda)
   target_link_options(LibTorch::LibTorch INTERFACE "LINKER:-rpath,${folder}/lib")
   target_link_libraries(LibTorch::LibTorch INTERFACE "${folder}/lib/libtorch_cpu.so" "${folder}/lib/libc10.so")
   if(with_cuda)
-    target_compile_definitions(LibTorch::LibTorch INTERFACE USE_C10D_NCCL)
     target_link_libraries(
       LibTorch::LibTorch
       INTERFACE "-Wl,--push-state,--no-as-needed,${folder}/lib/libtorch_cuda.so,--pop-state"
-                "${folder}/lib/libc10_cuda.so" CUDA::cudart)
+                "${folder}/lib/libc10_cuda.so" $<LINK_ONLY:CUDA::cudart>)
   endif()
 endfunction()
 

@@ -22,8 +22,10 @@ CudaDevice describe(int index) {
 bool built_with_cuda() { return true; }
 
 std::vector<CudaDevice> cuda_devices() {
+  const auto count = c10::cuda::device_count();
   std::vector<CudaDevice> devices;
-  for (int index = 0; index < c10::cuda::device_count(); ++index) {
+  devices.reserve(static_cast<std::size_t>(count));
+  for (int index = 0; index < count; ++index) {
     devices.push_back(describe(index));
   }
   return devices;
