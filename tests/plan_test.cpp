@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <lope/error.h>
 #include <lope/plan.h>
 
 #include <functional>
@@ -7,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "support/error_of.h"
+
 namespace lope {
 namespace {
 
 std::string error_of(const PlanInputs& inputs) {
-  try {
-    plan(inputs);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { plan(inputs); });
 }
 
 TEST(Plan, CountsUpdates) {
@@ -40,7 +36,7 @@ TEST(Plan, CountsUpdates) {
     const Plan made = plan({.batches_per_epoch = row.batches,
                             .gradient_accumulation_steps = row.accumulation,
                             .num_train_epochs = row.epochs});
-    SCOPED_TRACE(testing::Message() << row.batches << " batches, G " << row.accumulation << ", epochs " << row.epochs);
+    SCOPED_TRACE(::testing::Message() << row.batches << " batches, G " << row.accumulation << ", epochs " << row.epochs);
     EXPECT_EQ(made.batches_per_epoch, row.batches);
     EXPECT_EQ(made.updates_per_epoch, row.updates_per_epoch);
     EXPECT_EQ(made.max_steps, row.max_steps);

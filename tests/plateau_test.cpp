@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
-#include <lope/error.h>
 #include <lope/plateau.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "support/error_of.h"
 
 namespace lope {
 namespace {
@@ -20,14 +20,7 @@ std::vector<double> rates(const PlateauOptions& options, const std::vector<doubl
   return result;
 }
 
-std::string error_of(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 using Rates = std::vector<double>;
 

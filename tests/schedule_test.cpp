@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <lope/error.h>
 #include <lope/schedule.h>
 
 #include <array>
@@ -7,18 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "support/error_of.h"
+
 namespace lope {
 namespace {
 
 constexpr ScheduleInputs kInputs{.total_steps = 20, .warmup_steps = 4, .learning_rate = 5e-4};
 
 std::string error_of(const std::string& name, const ArgumentMap& arguments, const ScheduleInputs& inputs = kInputs) {
-  try {
-    make_schedule(name, inputs, arguments);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { make_schedule(name, inputs, arguments); });
 }
 
 // Made with transformers 5.24.0: get_scheduler(name, SGD with lr 5e-4, 4, 20, arguments).lr_lambdas[0](step).
