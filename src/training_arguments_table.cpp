@@ -19,7 +19,7 @@ bool is_device(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-const std::array kRun{
+constexpr std::array kRun{
     Field{"output_dir", &A::output_dir, "Folder for the model, checkpoints and logs."},
     Field{"seed", &A::seed, "Seed of everything random in the run.", at_least(0)},
     Field{"data_seed", &A::data_seed, "Seed of the order of the examples; seed when not set.", at_least(0)},
@@ -31,7 +31,7 @@ const std::array kRun{
     Field{"disable_tqdm", &A::disable_tqdm, "Show no progress bar; when not set, it is shown on a terminal."},
 };
 
-const std::array kSteps{
+constexpr std::array kSteps{
     Field{"per_device_train_batch_size", &A::per_device_train_batch_size,
           "Examples in one micro-batch of training on one device.", at_least(1)},
     Field{"per_device_eval_batch_size", &A::per_device_eval_batch_size,
@@ -45,7 +45,7 @@ const std::array kSteps{
           "Part of each target's weight that is spread over all classes.", from_zero_below_one()},
 };
 
-const std::array kOptimizer{
+constexpr std::array kOptimizer{
     Field{"optim", &A::optim, "Optimizer.", one_of(kOptimizerNames)},
     Field{"optim_args", &A::optim_args, "Further arguments of the optimizer: name=value,name=value."},
     Field{"learning_rate", &A::learning_rate, "Highest learning rate, before the schedule.", at_least(0)},
@@ -62,14 +62,14 @@ const std::array kOptimizer{
           Origin::kLope},
 };
 
-const std::array kSchedule{
+constexpr std::array kSchedule{
     Field{"lr_scheduler_type", &A::lr_scheduler_type, "How the learning rate changes.", one_of(kSchedulerNames)},
     Field{"lr_scheduler_kwargs", &A::lr_scheduler_kwargs, "Further arguments of the schedule."},
     Field{"warmup_steps", &A::warmup_steps,
           "Updates in which the rate rises from 0; below 1 it is a part of all updates.", warmup()},
 };
 
-const std::array kPrecision{
+constexpr std::array kPrecision{
     Field{"fp16", &A::fp16, "Compute in half precision with a scaled loss."},
     Field{"bf16", &A::bf16, "Compute in bfloat16."},
     Field{"tf32", &A::tf32, "Let float32 products use TF32 on a GPU; PyTorch's setting is kept when not set."},
@@ -78,20 +78,20 @@ const std::array kPrecision{
           "Finite updates in a row after which the loss scale doubles.", at_least(1), Origin::kLope},
 };
 
-const std::array kLogging{
+constexpr std::array kLogging{
     Field{"logging_strategy", &A::logging_strategy, "When to log.", one_of(kIntervalNames)},
     Field{"logging_steps", &A::logging_steps, "Updates between logs; below 1 it is a part of all updates.", steps()},
     Field{"logging_first_step", &A::logging_first_step, "Log the first update too."},
 };
 
-const std::array kEvaluation{
+constexpr std::array kEvaluation{
     Field{"eval_strategy", &A::eval_strategy, "When to evaluate.", one_of(kIntervalNames)},
     Field{"eval_steps", &A::eval_steps,
           "Updates between evaluations; below 1 it is a part of all updates; logging_steps when not set.", steps()},
     Field{"eval_on_start", &A::eval_on_start, "Evaluate before the first update."},
 };
 
-const std::array kSaving{
+constexpr std::array kSaving{
     Field{"save_strategy", &A::save_strategy, "When to save a checkpoint.", one_of(kSaveStrategyNames)},
     Field{"save_steps", &A::save_steps, "Updates between checkpoints; below 1 it is a part of all updates.", steps()},
     Field{"save_total_limit", &A::save_total_limit, "Checkpoints to keep; the best is always kept.", at_least(1)},
@@ -104,7 +104,7 @@ const std::array kSaving{
           "Folder of a checkpoint to go on from, or true for the newest in output_dir."},
 };
 
-const std::array kData{
+constexpr std::array kData{
     Field{"train_sampling_strategy", &A::train_sampling_strategy, "Order of the training examples.",
           one_of(kSamplingNames)},
     Field{"dataloader_drop_last", &A::dataloader_drop_last, "Leave out a last batch that is not full."},
@@ -116,7 +116,7 @@ const std::array kData{
     Field{"dataloader_persistent_workers", &A::dataloader_persistent_workers, "Keep the workers between epochs."},
 };
 
-const std::array kGroups{
+constexpr std::array kGroups{
     FieldGroup{"Run", kRun},
     FieldGroup{"Steps", kSteps},
     FieldGroup{"Optimizer", kOptimizer},
