@@ -32,6 +32,7 @@ build_preset() {
     mkdir -p "build/$preset"
     cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || {
       grep -A3 -m1 'CMake Error' "build/$preset/configure.log" >&2
+      grep -E 'error:|cannot find' "build/$preset/configure.log" | head -n 3 >&2
       rm -f "build/$preset/build.ninja"
       die "configuring failed: see build/$preset/configure.log; scripts/setup installs what the build needs"
     }

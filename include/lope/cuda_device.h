@@ -28,7 +28,7 @@ struct CudaDevice {
 /// True in a build with CUDA, whether or not this machine has a device.
 bool built_with_cuda();
 
-/// The visible CUDA devices in the order of their indices; empty without a device or driver, or in a build without CUDA.
+/// The visible CUDA devices in the order of their indices; none without a device or driver, or in a build without CUDA.
 std::vector<CudaDevice> cuda_devices();
 
 }  // namespace lope
