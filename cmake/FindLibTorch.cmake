@@ -8,7 +8,7 @@
 # LibTorch_PYTHON, of a .venv in the source folder, and of the PATH.
 #
 # Sets LibTorch_FOLDER and LibTorch_VERSION. Targets: LibTorch::LibTorch, and with the component CUDA it brings libtorch_cuda,
-# libc10_cuda and the CUDA runtime along.
+# libc10_cuda and the CUDA runtime (LibTorch_CUDART, by choice the one that LibTorch itself loads) along.
 
 function(_libtorch_ask_python python result)
   execute_process(
@@ -63,7 +63,7 @@ function(_libtorch_define_target folder with_cuda)
     target_link_libraries(
       LibTorch::LibTorch
       INTERFACE "-Wl,--push-state,--no-as-needed,${folder}/lib/libtorch_cuda.so,--pop-state"
-                "${folder}/lib/libc10_cuda.so" $<LINK_ONLY:CUDA::cudart>)
+                "${folder}/lib/libc10_cuda.so" "${LibTorch_CUDART}")
   endif()
 endfunction()
 
@@ -74,8 +74,13 @@ endif()
 
 set(LibTorch_CUDA_FOUND FALSE)
 if("CUDA" IN_LIST LibTorch_FIND_COMPONENTS AND EXISTS "${LibTorch_FOLDER}/lib/libtorch_cuda.so")
-  find_package(CUDAToolkit QUIET)
-  if(TARGET CUDA::cudart)
+  find_library(
+    LibTorch_CUDART
+    NAMES libcudart.so.13 libcudart.so.12 cudart
+    HINTS "${LibTorch_FOLDER}/lib" "${LibTorch_FOLDER}/../nvidia/cu13/lib" "${CUDAToolkit_ROOT}/lib64"
+          "${CUDAToolkit_ROOT}/lib" "$ENV{CUDAToolkit_ROOT}/lib64"
+    PATHS /usr/local/cuda/lib64)
+  if(LibTorch_CUDART)
     set(LibTorch_CUDA_FOUND TRUE)
   endif()
 endif()
