@@ -15,11 +15,11 @@ if(LOPE_CUDA STREQUAL "AUTO" OR LOPE_CUDA)
   find_package(LibTorch 2.11 QUIET COMPONENTS CUDA)
   if(CMAKE_CUDA_COMPILER AND LibTorch_CUDA_FOUND)
     set(LOPE_WITH_CUDA ON)
-  elseif(LOPE_CUDA STREQUAL "AUTO")
+  elseif(LOPE_CUDA STREQUAL "AUTO" AND NOT CUDAToolkit_ROOT)
     message(STATUS "No nvcc with a LibTorch for CUDA found: building without CUDA")
   else()
-    message(FATAL_ERROR "LOPE_CUDA=${LOPE_CUDA} needs nvcc and a LibTorch for CUDA: run scripts/setup, set CUDAToolkit_ROOT "
-                        "and Torch_DIR to yours, or use -DLOPE_CUDA=OFF")
+    message(FATAL_ERROR "LOPE_CUDA=${LOPE_CUDA} with CUDAToolkit_ROOT=${CUDAToolkit_ROOT} needs bin/nvcc there and a LibTorch "
+                        "for CUDA: run scripts/setup, set CUDAToolkit_ROOT and Torch_DIR, or use -DLOPE_CUDA=OFF")
   endif()
 endif()
 
