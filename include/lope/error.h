@@ -5,6 +5,8 @@
 //   try { trainer.train(); } catch (const lope::Error& error) { std::cerr << error.what() << '\n'; }
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace lope {
 
@@ -13,5 +15,8 @@ class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// The text up to the first line break: LibTorch's own errors carry a stack trace behind it.
+inline std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 }  // namespace lope

@@ -1,0 +1,43 @@
+#pragma once
+// Mean losses between logs and over a run, from the Stepper's sums.
+
+#include <cstdint>
+#include <limits>
+
+#include "lope/step_report.h"
+
+namespace lope {
+
+class LossMeter {
+ public:
+  /// Takes what the stepper has summed up since it was last asked.
+  void add(const StepTotals& totals) {
+    recent_.add(totals.loss_sum, totals.windows);
+    run_.add(totals.loss_sum, totals.windows);
+  }
+  /// Mean since the last call; NaN when no window counted.
+  double take_recent() {
+    const double mean = recent_.mean();
+    recent_ = {};
+    return mean;
+  }
+  double run_mean() const { return run_.mean(); }
+
+ private:
+  struct Mean {
+    void add(double more, int64_t count) {
+      sum += more;
+      windows += count;
+    }
+    double mean() const {
+      return windows == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(windows);
+    }
+    double sum = 0;
+    int64_t windows = 0;
+  };
+
+  Mean recent_;
+  Mean run_;
+};
+
+}  // namespace lope

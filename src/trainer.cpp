@@ -1,0 +1,147 @@
+#include "lope/trainer.h"
+
+#include <fmt/format.h>
+
+#include "lope/atomic_file.h"
+#include "lope/callbacks/default_callbacks.h"
+#include "lope/device.h"
+#include "lope/error.h"
+#include "lope/safetensors.h"
+#include "trainer_core.h"
+#include "training_run.h"
+
+namespace lope {
+namespace {
+
+/// What a field asks for that is not there yet is refused, so that nothing is silently left undone.
+void check_supported(const TrainingArguments& arguments) {
+  const auto refuse = [](bool asked, const char* name, const char* instead) {
+    if (asked) throw Error(fmt::format("{}: not supported yet; {}", name, instead));
+  };
+  refuse(!arguments.resume_from_checkpoint.empty(), "resume_from_checkpoint", "leave it out");
+  refuse(arguments.load_best_model_at_end, "load_best_model_at_end", "leave it out");
+  refuse(arguments.dataloader_num_workers > 0, "dataloader_num_workers", "set it to 0");
+  refuse(arguments.train_sampling_strategy == "group_by_length", "train_sampling_strategy \"group_by_length\"",
+         "choose random or sequential");
+}
+
+void check_data(const TrainingArguments& arguments, const TrainerOptions& options) {
+  if (options.train_dataset != nullptr && options.train_stream != nullptr) {
+    throw Error("trainer: train_dataset and train_stream are both given: give one of them");
+  }
+  if (arguments.eval_strategy != "no" && options.eval_dataset == nullptr) {
+    throw Error(fmt::format("eval_strategy is \"{}\" but there is no eval_dataset: give one, or set eval_strategy to no",
+                            arguments.eval_strategy));
+  }
+  const bool plateau = arguments.lr_scheduler_type == "reduce_lr_on_plateau" && !options.schedule;
+  if (plateau && arguments.eval_strategy == "no") {
+    throw Error("lr_scheduler_type is \"reduce_lr_on_plateau\" but eval_strategy is \"no\": it needs evaluations; set steps or epoch");
+  }
+}
+
+}  // namespace
+
+TrainerCore::TrainerCore(TrainingArguments given, Model trained, LossFunction loss_function, TrainerOptions trainer_options)
+    : arguments(std::move(given)),
+      model(std::move(trained)),
+      loss(std::move(loss_function)),
+      options(std::move(trainer_options)),
+      precision(pick_precision(arguments)) {
+  arguments.validate();
+  check_supported(arguments);
+  check_data(arguments, options);
+  if (!loss) throw Error("trainer: there is no loss function: give a closure from a batch to its loss");
+  apply_compute_settings(arguments);
+  const at::Device device = pick_device(arguments);
+  if (model.device() != device) model.to(device);
+  if (options.default_callbacks) {
+    for (auto& callback : default_callbacks(arguments)) callbacks.push_back(std::move(callback));
+  }
+  callbacks.insert(callbacks.end(), options.callbacks.begin(), options.callbacks.end());
+}
+
+TrainingContext TrainerCore::context() const {
+  return {.arguments = arguments,
+          .plan = plan,
+          .progress = progress,
+          .epoch = reported_epoch(progress.epoch, progress.micro_step, plan.batches_per_epoch),
+          .log_history = log_history,
+          .best = best};
+}
+
+EvaluationSettings TrainerCore::evaluation_settings() const {
+  return {.precision = precision,
+          .batch_size = arguments.per_device_eval_batch_size,
+          .pin_memory = arguments.dataloader_pin_memory && model.device().is_cuda(),
+          .keep_predictions = static_cast<bool>(options.compute_metrics),
+          .on_batch = [this](int64_t done, int64_t total) {
+            for (const auto& callback : callbacks) callback->on_evaluation_step(context(), done, total);
+          }};
+}
+
+TrainOutput TrainerCore::train() {
+  if (options.train_dataset == nullptr && options.train_stream == nullptr) {
+    throw Error("trainer: there is nothing to train on: set TrainerOptions::train_dataset or train_stream");
+  }
+  progress = {};
+  log_history.clear();
+  best.reset();
+  TrainingRun run(*this);
+  return run.run();
+}
+
+Metrics TrainerCore::evaluate(const Dataset& dataset, const std::string& prefix) {
+  const EvaluationSettings settings = evaluation_settings();
+  const EvaluationResult result = run_evaluation(model, loss, options, dataset, settings);
+  return evaluation_metrics(result, options, settings, prefix);
+}
+
+PredictOutput TrainerCore::predict(const Dataset& dataset, const std::string& prefix) {
+  EvaluationSettings settings = evaluation_settings();
+  settings.keep_predictions = true;
+  settings.compute_loss = !options.forward;
+  EvaluationResult result = run_evaluation(model, loss, options, dataset, settings);
+  Metrics metrics = evaluation_metrics(result, options, settings, prefix);
+  return {std::move(result.prediction.predictions), std::move(result.prediction.labels), std::move(metrics)};
+}
+
+void TrainerCore::save_model(const std::filesystem::path& given) const {
+  const std::filesystem::path directory = given.empty() ? std::filesystem::path(arguments.output_dir) : given;
+  std::filesystem::create_directories(directory);
+  save_safetensors(directory / "model.safetensors", model.state(), {{"format", "pt"}});
+  AtomicFile file((directory / "training_args.json").string());
+  file.write(arguments.to_json() + "\n");
+  file.commit();
+}
+
+Trainer::Trainer(TrainingArguments arguments, Model model, LossFunction loss, TrainerOptions options)
+    : core_(std::make_unique<TrainerCore>(std::move(arguments), std::move(model), std::move(loss), std::move(options))) {}
+
+Trainer::~Trainer() = default;
+
+TrainOutput Trainer::train() { return core_->train(); }
+
+Metrics Trainer::evaluate() {
+  if (core_->options.eval_dataset == nullptr) {
+    throw Error("trainer: there is nothing to evaluate on: set TrainerOptions::eval_dataset, or give a data set");
+  }
+  return core_->evaluate(*core_->options.eval_dataset, "eval");
+}
+
+Metrics Trainer::evaluate(const Dataset& dataset, const std::string& prefix) { return core_->evaluate(dataset, prefix); }
+
+PredictOutput Trainer::predict(const Dataset& dataset, const std::string& prefix) {
+  return core_->predict(dataset, prefix);
+}
+
+void Trainer::save_model(const std::filesystem::path& directory) const { core_->save_model(directory); }
+
+const TrainingArguments& Trainer::arguments() const { return core_->arguments; }
+
+Model& Trainer::model() { return core_->model; }
+
+const Progress& Trainer::progress() const { return core_->progress; }
+
+const std::vector<LogEntry>& Trainer::log_history() const { return core_->log_history; }
+
+}  // namespace lope
