@@ -77,6 +77,13 @@ TEST_F(ThroughputCount, PausesBelongToNoRate) {
   EXPECT_DOUBLE_EQ(throughput.seconds(), 54);
 }
 
+TEST_F(ThroughputCount, WorkReportedInAPauseBringsNoTime) {
+  work(2, {.steps = 2});
+  throughput.pause();
+  work(50, {.steps = 4});
+  EXPECT_DOUBLE_EQ(throughput.overall().steps, 2);
+}
+
 TEST_F(ThroughputCount, TimeBeforeAPauseCounts) {
   work(1, {.steps = 1});
   now += 1;
