@@ -65,7 +65,7 @@ std::vector<ParameterGroup> named_groups(const torch::optim::Optimizer& optimize
   const auto factors = rate_factors(optimizer);
   std::vector<ParameterGroup> groups;
   for (const auto& group : optimizer.param_groups()) {
-    ParameterGroup& named_group = groups.emplace_back(ParameterGroup{.lr_scale = factors[groups.size()]});
+    ParameterGroup& named_group = groups.emplace_back(ParameterGroup{.parameters = {}, .lr_scale = factors[groups.size()]});
     for (const auto& tensor : group.params()) named_group.parameters.push_back(named(tensor, model));
   }
   return groups;
