@@ -4,11 +4,11 @@
 # NDEBUG stays defined in debug builds: LibTorch is compiled with it and the layout of some of its classes depends on it.
 
 # Warnings are errors with the compiler that CI has. A later one may warn of more, and sanitizers make GCC warn of what is
-# not there: neither stops a build.
+# not there: neither stops a build. GCC 12 itself sees overlapping copies in additions of strings (its bug 105651).
 set(LOPE_WERROR "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13 AND NOT CMAKE_CXX_FLAGS MATCHES
                                                                                           "-fsanitize")
-  set(LOPE_WERROR -Werror)
+  set(LOPE_WERROR -Werror -Wno-restrict)
 endif()
 
 function(lope_own_target target)
