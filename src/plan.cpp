@@ -13,9 +13,7 @@ namespace {
 // Every whole number up to this one is a double.
 constexpr double kMostUpdates = 9007199254740992.0;
 
-int64_t ceil_division(int64_t a, int64_t b) {
-  return a / b + (a % b > 0 ? 1 : 0);
-}
+int64_t ceil_division(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 // ceil(factor · count) for the decimal number that `factor` stands for. As a double it is off by at most half an
 // epsilon, and the product by as much again: what lies that near to a whole number is that number.
@@ -26,9 +24,7 @@ double exact_ceil(double factor, int64_t count) {
   return std::abs(product - nearest) <= rounding ? nearest : std::ceil(product);
 }
 
-int64_t part_of(int64_t max_steps, double fraction) {
-  return static_cast<int64_t>(exact_ceil(fraction, max_steps));
-}
+int64_t part_of(int64_t max_steps, double fraction) { return static_cast<int64_t>(exact_ceil(fraction, max_steps)); }
 
 void check_lengths(const PlanInputs& inputs) {
   if (inputs.gradient_accumulation_steps < 1) {

@@ -36,7 +36,8 @@ TEST(Plan, CountsUpdates) {
     const Plan made = plan({.batches_per_epoch = row.batches,
                             .gradient_accumulation_steps = row.accumulation,
                             .num_train_epochs = row.epochs});
-    SCOPED_TRACE(::testing::Message() << row.batches << " batches, G " << row.accumulation << ", epochs " << row.epochs);
+    SCOPED_TRACE(::testing::Message() << row.batches << " batches, G " << row.accumulation << ", epochs "
+                                      << row.epochs);
     EXPECT_EQ(made.batches_per_epoch, row.batches);
     EXPECT_EQ(made.updates_per_epoch, row.updates_per_epoch);
     EXPECT_EQ(made.max_steps, row.max_steps);
