@@ -131,9 +131,7 @@ TEST(EarlyStopping, RefusesARunInWhichItCannotWork) {
   RunInHand run;
   EarlyStopping stopping;
   run.arguments.metric_for_best_model = "f1";
-  EXPECT_EQ(error_of([&] {
-              stopping.on_evaluate(run.context(), {{"eval_loss", 1}, {"eval_acc", 1}}, run.control);
-            }),
+  EXPECT_EQ(error_of([&] { stopping.on_evaluate(run.context(), {{"eval_loss", 1}, {"eval_acc", 1}}, run.control); }),
             "metric_for_best_model is \"f1\", but the evaluation gives eval_acc, eval_loss; name one of these, or "
             "return f1 from compute_metrics");
   run.arguments.eval_strategy = "no";

@@ -76,9 +76,7 @@ TEST(JsonLinesLog, SaysWhenTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full on this system";
   RunInHand run;
   JsonLinesLog log("/dev/full");
-  EXPECT_EQ(error_of([&] {
-              log.on_log(run.context(), run.log({{"loss", 1}}), run.control);
-            }),
+  EXPECT_EQ(error_of([&] { log.on_log(run.context(), run.log({{"loss", 1}}), run.control); }),
             "cannot write /dev/full: No space left on device; choose a writable folder with free space");
 }
 

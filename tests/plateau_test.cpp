@@ -98,17 +98,11 @@ TEST(Plateau, ReadsItsArguments) {
 }
 
 TEST(Plateau, RefusesWrongArguments) {
-  EXPECT_EQ(error_of([] {
-              PlateauOptions::from({{"factor", 1.0}});
-            }),
+  EXPECT_EQ(error_of([] { PlateauOptions::from({{"factor", 1.0}}); }),
             "lr_scheduler_kwargs: factor of reduce_lr_on_plateau is 1: it must be a number from 0 to below 1");
-  EXPECT_EQ(error_of([] {
-              PlateauOptions::from({{"mode", "low"}});
-            }),
+  EXPECT_EQ(error_of([] { PlateauOptions::from({{"mode", "low"}}); }),
             "lr_scheduler_kwargs: mode of reduce_lr_on_plateau is \"low\": it must be one of min, max");
-  EXPECT_EQ(error_of([] {
-              PlateauOptions::from({{"patienc", 1.0}});
-            }),
+  EXPECT_EQ(error_of([] { PlateauOptions::from({{"patienc", 1.0}}); }),
             "lr_scheduler_kwargs: patienc is not an argument of reduce_lr_on_plateau; it takes mode, factor, patience, "
             "threshold, threshold_mode, cooldown, min_lr, eps; did you mean patience?");
   EXPECT_EQ(error_of([] { Plateau({.patience = -1}); }),
