@@ -41,9 +41,10 @@ const Parameter& named(const at::Tensor& tensor, const Model& model) {
   for (const auto& parameter : model.parameters()) {
     if (parameter.tensor.is_same(tensor)) return parameter;
   }
-  throw Error(fmt::format("torch optimizer: a parameter of shape ({}) is not one of the model's: make the optimizer from the "
-                          "model's parameters, after they were moved to their device",
-                          fmt::join(tensor.sizes(), ", ")));
+  throw Error(
+      fmt::format("torch optimizer: a parameter of shape ({}) is not one of the model's: make the optimizer from the "
+                  "model's parameters, after they were moved to their device",
+                  fmt::join(tensor.sizes(), ", ")));
 }
 
 std::vector<double> rate_factors(const torch::optim::Optimizer& optimizer) {
@@ -52,9 +53,10 @@ std::vector<double> rate_factors(const torch::optim::Optimizer& optimizer) {
     const double first = optimizer.param_groups().front().options().get_lr();
     const double own = group.options().get_lr();
     if (first == 0.0 && own != 0.0) {
-      throw Error(fmt::format("torch optimizer: the first group's learning rate is 0 and another's {}: make the first one "
-                              "above 0, so that their ratio is known",
-                              own));
+      throw Error(
+          fmt::format("torch optimizer: the first group's learning rate is 0 and another's {}: make the first one "
+                      "above 0, so that their ratio is known",
+                      own));
     }
     factors.push_back(own == first ? 1.0 : own / first);
   }
@@ -65,7 +67,8 @@ std::vector<ParameterGroup> named_groups(const torch::optim::Optimizer& optimize
   const auto factors = rate_factors(optimizer);
   std::vector<ParameterGroup> groups;
   for (const auto& group : optimizer.param_groups()) {
-    ParameterGroup& named_group = groups.emplace_back(ParameterGroup{.parameters = {}, .lr_scale = factors[groups.size()]});
+    ParameterGroup& named_group =
+        groups.emplace_back(ParameterGroup{.parameters = {}, .lr_scale = factors[groups.size()]});
     for (const auto& tensor : group.params()) named_group.parameters.push_back(named(tensor, model));
   }
   return groups;
@@ -90,10 +93,12 @@ at::Tensor to_tensor(const std::string& bytes) {
 
 std::string to_bytes(const TensorMap& state, const char* key) {
   const auto found = state.find(key);
-  if (found == state.end() || found->second.scalar_type() != at::kByte || found->second.dim() != 1 || state.size() != 2) {
-    throw Error(fmt::format("optimizer state: it must be \"{}\" and \"{}\", of bytes, and nothing else: the state belongs to "
-                            "another optimizer",
-                            kArchive, kLayout));
+  if (found == state.end() || found->second.scalar_type() != at::kByte || found->second.dim() != 1 ||
+      state.size() != 2) {
+    throw Error(
+        fmt::format("optimizer state: it must be \"{}\" and \"{}\", of bytes, and nothing else: the state belongs to "
+                    "another optimizer",
+                    kArchive, kLayout));
   }
   const at::Tensor bytes = found->second.cpu().contiguous();
   const auto* data = bytes.const_data_ptr<uint8_t>();
@@ -124,8 +129,8 @@ void check_layout(std::vector<std::string> saved, std::vector<std::string> own) 
     const std::string has = i < saved.size() ? saved[i] : "no further parameter";
     const std::string needs = i < own.size() ? own[i] : "no further parameter";
     if (has == needs) continue;
-    throw Error(fmt::format("optimizer state: it has {}, expected {}: the state belongs to another optimizer or model", has,
-                            needs));
+    throw Error(fmt::format("optimizer state: it has {}, expected {}: the state belongs to another optimizer or model",
+                            has, needs));
   }
 }
 

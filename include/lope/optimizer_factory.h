@@ -18,7 +18,8 @@ namespace lope {
 /// - adagrad: lr_decay, initial_accumulator_value, eps
 /// - rmsprop: alpha, eps, momentum, centered
 /// adamw_torch, adamw_torch_fused (the same here) and adam take adam_beta1, adam_beta2 and adam_epsilon instead.
-/// Throws Error for another `optim`, and for an argument in `optim_args` that is unknown, of the wrong type or out of range.
+/// Throws Error for another `optim`, and for an argument in `optim_args` that is unknown, of the wrong type or out of
+/// range.
 std::unique_ptr<Optimizer> make_optimizer(const TrainingArguments& arguments, const Model& model);
 
 }  // namespace lope

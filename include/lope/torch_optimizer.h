@@ -18,23 +18,24 @@ class Optimizer;
 
 namespace lope {
 
-/// Steps of a torch::optim::Optimizer. They cannot be skipped on the device: when the parameters are not on the CPU, each
-/// update reads one value on the host. The learning rate given to `step` is set on every parameter group; the ratio of a
-/// group's first rate to that of the first group is kept.
+/// Steps of a torch::optim::Optimizer. They cannot be skipped on the device: when the parameters are not on the CPU,
+/// each update reads one value on the host. The learning rate given to `step` is set on every parameter group; the
+/// ratio of a group's first rate to that of the first group is kept.
 class TorchOptimizer : public Optimizer {
  public:
-  /// Throws Error when `optimizer` is null, has a parameter that is not one of `model`'s or is given twice, needs a closure
-  /// (LBFGS), or when rates differ and the first group's is 0.
+  /// Throws Error when `optimizer` is null, has a parameter that is not one of `model`'s or is given twice, needs a
+  /// closure (LBFGS), or when rates differ and the first group's is 0.
   TorchOptimizer(std::shared_ptr<torch::optim::Optimizer> optimizer, const Model& model);
   ~TorchOptimizer() override;
 
   void step(const Update& update) override;
   void reset() override;
-  /// Two uint8 tensors: "torch_optimizer.archive", which LibTorch's own `save` wrote, and "torch_optimizer.layout", the text
-  /// that says which parameters, by name, it belongs to.
+  /// Two uint8 tensors: "torch_optimizer.archive", which LibTorch's own `save` wrote, and "torch_optimizer.layout", the
+  /// text that says which parameters, by name, it belongs to.
   TensorMap state() const override;
-  /// Parameters may be in another order than when they were saved: state goes by name. Settings (betas, decay …) stay as they
-  /// are. Throws Error when kind, names, shapes or types differ, or the archive is damaged; then nothing changes.
+  /// Parameters may be in another order than when they were saved: state goes by name. Settings (betas, decay …) stay
+  /// as they are. Throws Error when kind, names, shapes or types differ, or the archive is damaged; then nothing
+  /// changes.
   void load_state(const TensorMap& state) override;
 
  private:
