@@ -148,7 +148,7 @@ Metrics evaluation_metrics(const EvaluationResult& result, const TrainerOptions&
                   {prefix + "_samples_per_second", per_second(result.samples, result.seconds)},
                   {prefix + "_steps_per_second", per_second(result.batches, result.seconds)}};
   if (settings.compute_loss) metrics[prefix + "_loss"] = result.loss;
-  if (options.compute_metrics && result.prediction.labels.size() > 0) {
+  if (options.compute_metrics && !result.prediction.labels.empty()) {
     for (const auto& [name, value] : options.compute_metrics(result.prediction)) {
       metrics[name.starts_with(prefix + "_") ? name : prefix + "_" + name] = value;
     }

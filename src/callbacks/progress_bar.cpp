@@ -117,7 +117,7 @@ class ProgressBar::Impl {
   }
 
   std::string plain_line(const TrainingContext& context, const LogEntry& entry, bool is_update) const {
-    const std::string line = log_line(context, entry);
+    std::string line = log_line(context, entry);
     if (!is_update) return line;
     return fmt::format("{}  {}  {}", line, format_speed(training_.recent(), context.progress),
                        format_times(training_, context.plan.max_steps));
