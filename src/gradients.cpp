@@ -9,7 +9,6 @@
 #include <ATen/ops/stack.h>
 #include <fmt/format.h>
 
-#include "kernels/kernels.h"
 #include "lope/error.h"
 
 namespace lope {
@@ -33,7 +32,6 @@ at::Tensor grad_norm(const std::vector<at::Tensor>& gradients) {
   if (gradients.empty()) return at::scalar_tensor(0.0, at::TensorOptions(at::kFloat));
   const at::NoGradGuard no_grad;
   const auto type = gradients.front().scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  if (gradients.front().is_cpu()) return at::scalar_tensor(kernels::cpu_norm(gradients), at::TensorOptions(type));
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2, type)));
 }
 

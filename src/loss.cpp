@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "lope/error.h"
 
 namespace lope {
@@ -78,7 +80,15 @@ Loss causal_lm_loss(const at::Tensor& logits, const at::Tensor& labels, const Cr
   // Shifting the labels, not the logits, saves a copy of the logits; the last position predicts nothing.
   const at::Tensor shifted =
       at::constant_pad_nd(labels.narrow(1, 1, labels.size(1) - 1), {0, 1}, options.ignore_index);
-  return cross_entropy(logits, shifted, options);
+  Loss loss = cross_entropy(logits, shifted, options);
+  loss.count = {loss.count.tensor(), labels.size(0) * (labels.size(1) - 1)};
+  return loss;
+}
+
+int64_t causal_lm_items(const at::Tensor& labels, int64_t ignore_index) {
+  const at::Tensor predicted = labels.narrow(1, 1, labels.size(1) - 1).contiguous();
+  const auto* data = predicted.const_data_ptr<int64_t>();
+  return predicted.numel() - std::count(data, data + predicted.numel(), ignore_index);
 }
 
 }  // namespace lope

@@ -20,7 +20,9 @@ using Groups = std::vector<ParameterGroup>;
 using Made = std::unique_ptr<Optimizer>;
 
 AdamOptions adam_options(const TrainingArguments& arguments) {
-  return {.betas = {arguments.adam_beta1, arguments.adam_beta2}, .eps = arguments.adam_epsilon};
+  return {.betas = {arguments.adam_beta1, arguments.adam_beta2},
+          .eps = arguments.adam_epsilon,
+          .fused = arguments.optim != "adamw_torch"};
 }
 
 Made adamw(const TrainingArguments& arguments, Groups groups, ArgumentReader& reader) {
@@ -45,7 +47,8 @@ Made adagrad(const TrainingArguments& /*arguments*/, Groups groups, ArgumentRead
   const AdagradOptions options{
       .lr_decay = reader.number("lr_decay", 0.0, at_least(0)),
       .initial_accumulator_value = reader.number("initial_accumulator_value", 0.0, at_least(0)),
-      .eps = reader.number("eps", 1e-10, at_least(0))};
+      .eps = reader.number("eps", 1e-10, at_least(0)),
+      .fused = false};
   reader.finish();
   return std::make_unique<Adagrad>(std::move(groups), options);
 }
@@ -54,7 +57,8 @@ Made rmsprop(const TrainingArguments& /*arguments*/, Groups groups, ArgumentRead
   const RMSpropOptions options{.alpha = reader.number("alpha", 0.99, from_zero_below_one()),
                                .eps = reader.number("eps", 1e-8, at_least(0)),
                                .momentum = reader.number("momentum", 0.0, at_least(0)),
-                               .centered = reader.truth("centered", false)};
+                               .centered = reader.truth("centered", false),
+                               .fused = false};
   reader.finish();
   return std::make_unique<RMSprop>(std::move(groups), options);
 }

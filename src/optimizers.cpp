@@ -52,7 +52,8 @@ kernels::AdamSettings adam_settings(const AdamOptions& options, double weight_de
           .beta2 = options.betas.second,
           .epsilon = options.eps,
           .weight_decay = weight_decay,
-          .decoupled = decoupled};
+          .decoupled = decoupled,
+          .fused = options.fused};
 }
 
 LearningRate scaled(const LearningRate& rate, double factor) {
@@ -74,6 +75,7 @@ void SlotOptimizer::step(const Update& update) {
     GroupUpdate group{.lists = state_->collect(i, update.skip),
                       .update = {.learning_rate = scaled(update.learning_rate, groups_[i].lr_scale),
                                  .grad_scale = update.grad_scale,
+                                 .grad_factor = update.grad_factor,
                                  .skip = update.skip},
                       .weight_decay = groups_[i].weight_decay};
     if (!group.lists.parameters.empty()) apply(group);
@@ -117,7 +119,10 @@ Adagrad::Adagrad(std::vector<ParameterGroup> groups, AdagradOptions options)
 
 void Adagrad::apply(GroupUpdate& group) {
   kernels::adagrad_(group.lists,
-                    {.lr_decay = options_.lr_decay, .epsilon = options_.eps, .weight_decay = group.weight_decay},
+                    {.lr_decay = options_.lr_decay,
+                     .epsilon = options_.eps,
+                     .weight_decay = group.weight_decay,
+                     .fused = options_.fused},
                     group.update);
 }
 

@@ -72,7 +72,8 @@ void RMSprop::apply(GroupUpdate& group) {
                                   .epsilon = options_.eps,
                                   .momentum = options_.momentum,
                                   .weight_decay = group.weight_decay,
-                                  .centered = options_.centered},
+                                  .centered = options_.centered,
+                                  .fused = options_.fused},
                                  group.update);
   }
   apply_on_device(group);

@@ -25,6 +25,8 @@ StepReport Stepper::update() { return impl_->update(); }
 
 void Stepper::discard() { impl_->discard(); }
 
+void Stepper::expect_items(int64_t items) { impl_->expect_items(items); }
+
 int64_t Stepper::window_size() const { return impl_->micro_batches(); }
 
 StepTotals Stepper::take_totals() { return impl_->take_totals(); }

@@ -7,9 +7,9 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
+#include <unordered_map>
 
-#include "kernels/kernels.h"
 #include "lope/error.h"
 #include "lope/gradients.h"
 #include "step_values.h"
@@ -20,11 +20,17 @@ namespace {
 constexpr int64_t kTotals = sizeof(window::Totals) / sizeof(double);
 constexpr int64_t kValues = sizeof(window::Values) / sizeof(double);
 
-std::vector<Parameter> all_parameters(const Optimizer& optimizer) {
+/// The optimizer's parameters in the model's order, which the sum of the norm depends on, then those not in the model.
+std::vector<Parameter> all_parameters(const Model& model, const Optimizer& optimizer) {
+  std::unordered_map<const void*, Parameter> left;
   std::vector<Parameter> all;
   for (const auto& group : optimizer.groups()) {
-    all.insert(all.end(), group.parameters.begin(), group.parameters.end());
+    for (const auto& parameter : group.parameters) left.emplace(parameter.tensor.unsafeGetTensorImpl(), parameter);
   }
+  for (const auto& parameter : model.parameters()) {
+    if (left.erase(parameter.tensor.unsafeGetTensorImpl()) > 0) all.push_back(parameter);
+  }
+  for (const auto& item : left) all.push_back(item.second);
   return all;
 }
 
@@ -64,17 +70,18 @@ Stepper::Impl::Impl(Model& model, Optimizer& optimizer, LossFunction loss, RateF
       loss_(std::move(loss)),
       learning_rate_(std::move(learning_rate)),
       options_(checked(options)),
-      device_(only_device(all_parameters(optimizer))),
-      parameters_(all_parameters(optimizer)),
+      parameters_(all_parameters(model, optimizer)),
+      device_(only_device(parameters_)),
       loss_sum_(device_, at::kDouble),
       items_(device_, at::kLong),
       rates_(device_),
       totals_(at::zeros({kTotals}, at::TensorOptions(device_).dtype(at::kDouble))),
-      scalars_(at::zeros({4}, at::TensorOptions(device_).dtype(at::kFloat))),
+      scalars_(at::zeros({5}, at::TensorOptions(device_).dtype(at::kFloat))),
       grad_scale_(scalars_.narrow(0, 0, 1)),
-      skip_(scalars_.narrow(0, 1, 1)),
-      nonfinite_(scalars_.narrow(0, 2, 1)),
-      rate_(scalars_.select(0, 3)) {
+      grad_factor_(scalars_.narrow(0, 1, 1)),
+      skip_(scalars_.narrow(0, 2, 1)),
+      nonfinite_(scalars_.narrow(0, 3, 1)),
+      rate_(scalars_.select(0, 4)) {
   if (!loss_) throw Error("stepper: there is no loss function: give a closure from a batch to its loss");
   if (!learning_rate_) throw Error("stepper: there is no learning rate: give a function of the update's number");
   if (options_.precision == Precision::kFp16) scaler_.emplace(device_, options_.scaler);
@@ -97,9 +104,8 @@ void Stepper::Impl::accumulate(const Batch& micro_batch) {
 }
 
 void Stepper::Impl::open_window(const Loss& loss) {
-  // A power of two: dividing by it and multiplying back is exact.
-  const auto items = static_cast<uint64_t>(std::max<int64_t>(loss.count.at_most(), 1));
-  reference_ = static_cast<double>(std::bit_ceil(items * static_cast<uint64_t>(options_.expected_micro_batches)));
+  const int64_t guess = loss.count.at_most() * options_.expected_micro_batches;
+  reference_ = static_cast<double>(std::max<int64_t>(expected_items_ > 0 ? expected_items_ : guess, 1));
 }
 
 at::Tensor Stepper::Impl::root_gradient(const at::Tensor& sum) {
@@ -126,7 +132,7 @@ StepReport Stepper::Impl::update() {
   const auto found = gradients(parameters_);
   at::Tensor values = at::empty({kValues}, totals_.options());
   const LearningRate rate = finish(found, values);
-  optimizer_.step({.learning_rate = rate, .grad_scale = grad_scale_, .skip = skip_});
+  optimizer_.step({.learning_rate = rate, .grad_scale = grad_scale_, .grad_factor = grad_factor_, .skip = skip_});
   if (scaler_) scaler_->update(nonfinite_);
   ++attempted_;
   discard();
@@ -139,6 +145,7 @@ void Stepper::Impl::discard() {
   loss_sum_.clear();
   items_.clear();
   micro_batches_ = 0;
+  expected_items_ = 0;
 }
 
 LearningRate Stepper::Impl::finish(const std::vector<at::Tensor>& gradients, const at::Tensor& values) {
@@ -160,10 +167,10 @@ void Stepper::Impl::clip_by_value(const std::vector<at::Tensor>& gradients) {
 LearningRate Stepper::Impl::finish_on_cpu(const std::vector<at::Tensor>& gradients, const at::Tensor& values) {
   auto& totals = *reinterpret_cast<window::Totals*>(totals_.mutable_data_ptr<double>());
   window::Inputs inputs{.loss_sum = loss_sum_.host(), .items = items_.host()};
-  inputs.norm = inputs.clip_norm = kernels::cpu_norm(gradients);
+  inputs.norm = inputs.clip_norm = cpu_value(grad_norm(gradients));
   if (options_.max_grad_value > 0.0) {
     clip_by_value(gradients);
-    inputs.clip_norm = kernels::cpu_norm(gradients);
+    inputs.clip_norm = cpu_value(grad_norm(gradients));
   }
   if (scaler_) inputs.scale = cpu_value(scaler_->scale());
   inputs.learning_rate = learning_rate_(static_cast<int64_t>(totals.applied));

@@ -20,6 +20,7 @@ class Stepper::Impl {
   void discard();
   StepTotals take_totals();
 
+  void expect_items(int64_t items) { expected_items_ = items; }
   int64_t micro_batches() const { return micro_batches_; }
   void set_learning_rate(RateFunction learning_rate);
   GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
@@ -42,11 +43,12 @@ class Stepper::Impl {
   LossFunction loss_;
   RateFunction learning_rate_;
   StepperOptions options_;
-  at::Device device_;
   std::vector<Parameter> parameters_;
+  at::Device device_;
   std::optional<GradScaler> scaler_;
 
   int64_t micro_batches_ = 0;
+  int64_t expected_items_ = 0;
   double reference_ = 1.0;
   at::Tensor root_;
   double root_reference_ = 0.0;
@@ -61,6 +63,7 @@ class Stepper::Impl {
   /// window::Scalars, as float32, and views of it.
   at::Tensor scalars_;
   at::Tensor grad_scale_;
+  at::Tensor grad_factor_;
   at::Tensor skip_;
   at::Tensor nonfinite_;
   at::Tensor rate_;

@@ -99,10 +99,32 @@ void TrainingRun::run_epoch() {
   end_epoch();
 }
 
+bool TrainingRun::load_window() {
+  int64_t items = 0;
+  while (static_cast<int64_t>(loaded_.size()) < trainer_.arguments.gradient_accumulation_steps) {
+    auto batch = loader_.next();
+    if (!batch) break;
+    items += trainer_.options.count_items(*batch);
+    loaded_.push_back(std::move(*batch));
+  }
+  stepper_.expect_items(items);
+  return !loaded_.empty();
+}
+
+std::optional<Batch> TrainingRun::next_batch(bool exhausted) {
+  if (!trainer_.options.count_items) return loader_.next();
+  if (exhausted || loaded_.empty()) return std::nullopt;
+  std::optional<Batch> batch = std::move(loaded_.front());
+  loaded_.pop_front();
+  return batch;
+}
+
 bool TrainingRun::accumulate_window() {
   Progress& progress = trainer_.progress;
+  bool exhausted = false;
+  if (trainer_.options.count_items) exhausted = !load_window();
   while (stepper_.window_size() < trainer_.arguments.gradient_accumulation_steps) {
-    const auto batch = loader_.next();
+    const auto batch = next_batch(exhausted);
     if (!batch) return false;
     stepper_.accumulate(*batch);
     ++progress.micro_step;

@@ -2,6 +2,7 @@
 // One call of Trainer::train, from its first batch to its last log entry.
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,9 @@ class TrainingRun {
  private:
   bool finished() const { return control_.stop || trainer_.progress.step >= trainer_.plan.max_steps; }
   void run_epoch();
+  /// Loads the micro-batches of a window and tells the stepper their items. False when there is none.
+  bool load_window();
+  std::optional<Batch> next_batch(bool exhausted);
   /// Up to G micro-batches, fewer at the end of the epoch. False when the epoch has none left.
   bool accumulate_window();
   void after_update(const StepReport& report);
@@ -45,6 +49,7 @@ class TrainingRun {
   std::shared_ptr<Optimizer> optimizer_;
   LearningRateSchedule schedule_;
   Stepper stepper_;
+  std::deque<Batch> loaded_;
   LossMeter meter_;
   StepTotals totals_;
   Control control_;

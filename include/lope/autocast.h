@@ -15,7 +15,6 @@ enum class Precision { kFp32, kBf16, kFp16 };
 
 /// Turns autocast on for one device type and this thread, and puts everything back when it ends: when it is the outermost
 /// guard it also drops the cache of cast weights, so that changed weights are cast anew. `kFp32` turns autocast off inside.
-/// Without gradient mode nothing is cached, so an evaluation inside leaves no gradient-less casts behind.
 class Autocast {
  public:
   Autocast(at::DeviceType device, Precision precision);
@@ -26,7 +25,6 @@ class Autocast {
  private:
   at::DeviceType device_;
   bool was_enabled_;
-  bool was_caching_;
   at::ScalarType previous_dtype_;
 };
 

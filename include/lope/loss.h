@@ -94,4 +94,7 @@ Loss binary_cross_entropy_with_logits(const at::Tensor& logits, const at::Tensor
 /// count = predicted labels that are not ignored; the first label of a row is predicted by nothing and counts nothing.
 Loss causal_lm_loss(const at::Tensor& logits, const at::Tensor& labels, const CrossEntropyOptions& options = {});
 
+/// The count of `causal_lm_loss` for int64 labels (rows, length) on the CPU: for TrainerOptions::count_items.
+int64_t causal_lm_items(const at::Tensor& labels, int64_t ignore_index = -100);
+
 }  // namespace lope

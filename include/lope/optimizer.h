@@ -34,6 +34,8 @@ struct Update {
   LearningRate learning_rate = 0.0;
   /// float32 {1}: gradients are divided by it first. Undefined: by 1.
   at::Tensor grad_scale = {};
+  /// float32 {1}: the same as a factor, for kernels that multiply. Undefined: 1 / grad_scale.
+  at::Tensor grad_factor = {};
   /// float32 {1}: 1 leaves parameters and state untouched. Undefined: 0.
   at::Tensor skip = {};
 };

@@ -38,6 +38,8 @@ class SlotOptimizer : public Optimizer {
 struct AdamOptions {
   std::pair<double, double> betas = {0.9, 0.999};
   double eps = 1e-8;
+  /// False: on the CPU the operations of torch.optim one by one, slower and with the bits of Python's runs.
+  bool fused = true;
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019); numbers as torch.optim.AdamW.
@@ -89,6 +91,8 @@ struct AdagradOptions {
   double lr_decay = 0.0;
   double initial_accumulator_value = 0.0;
   double eps = 1e-10;
+  /// As in AdamOptions.
+  bool fused = true;
 };
 
 /// Adagrad (Duchi et al. 2011); numbers as torch.optim.Adagrad.
@@ -109,6 +113,8 @@ struct RMSpropOptions {
   double eps = 1e-8;
   double momentum = 0.0;
   bool centered = false;
+  /// As in AdamOptions.
+  bool fused = true;
 };
 
 /// RMSprop (Hinton 2012); numbers as torch.optim.RMSprop.

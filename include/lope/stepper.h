@@ -56,6 +56,10 @@ class Stepper {
   /// Moves a micro-batch to the model's device and adds its gradients to the window. When the loss throws, the window is
   /// as it was before the call, but for gradients that an interrupted backward pass had already added.
   void accumulate(const Batch& micro_batch);
+  /// Before a window: how many items it will have, where the host can count them. Gradients then have their final size
+  /// from the first micro-batch on, and round as those of a loss that is divided by the whole count. It is a hint: the
+  /// result is normalised by the items that the loss function counts.
+  void expect_items(int64_t items);
   /// Ends the window: normalises, clips and steps. Throws Error when the window has no micro-batch.
   StepReport update();
   /// Drops the window and its gradients.

@@ -50,6 +50,9 @@ struct TrainerOptions {
   /// function gives in `Loss::predictions`.
   std::function<at::Tensor(const Batch&)> forward = nullptr;
   std::function<Metrics(const EvalPrediction&)> compute_metrics = nullptr;
+  /// How many items a micro-batch has, counted on the host before it is moved: a hint for `Stepper::expect_items`. With
+  /// it a window's micro-batches are loaded before the first of them is computed.
+  std::function<int64_t(const Batch&)> count_items = nullptr;
   std::vector<std::string> label_names = {"labels"};
   /// Instead of the one that `optim` names. Its parameters must be on the trainer's device.
   std::shared_ptr<Optimizer> optimizer = nullptr;

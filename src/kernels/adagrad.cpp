@@ -82,6 +82,7 @@ void adagrad_(Lists& lists, const AdagradSettings& settings, const Update& updat
   if (!lists.parameters.front().is_cpu()) return adagrad_fused(lists, settings, update);
   const HostUpdate host(update);
   if (host.skip) return;
+  if (!settings.fused) return adagrad_eager_(lists, settings, host);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, lists.parameters.front().scalar_type(), "adagrad",
                                   [&] { adagrad_cpu<scalar_t>(lists, settings, host); });
 }

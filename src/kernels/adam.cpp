@@ -22,11 +22,11 @@ struct AdamFactors {
         first(static_cast<Op>(1.0 - s.beta1)),
         beta2(static_cast<Op>(s.beta2)),
         second(static_cast<Op>(1.0 - s.beta2)),
-        step_size(static_cast<Op>(update.learning_rate / (1.0 - std::pow(s.beta1, step)))),
-        inverse_correction(static_cast<Op>(1.0 / std::sqrt(1.0 - std::pow(s.beta2, step)))),
+        negative_step(static_cast<Op>(-(update.learning_rate / (1.0 - std::pow(s.beta1, step))))),
+        correction(static_cast<Op>(std::sqrt(1.0 - std::pow(s.beta2, step)))),
         epsilon(static_cast<Op>(s.epsilon)) {}
 
-  Op inverse_scale, keep, l2, first, beta2, second, step_size, inverse_correction, epsilon;
+  Op inverse_scale, keep, l2, first, beta2, second, negative_step, correction, epsilon;
 };
 
 template <typename T>
@@ -38,6 +38,8 @@ struct AdamRange {
   int64_t size;
 };
 
+/// In the order of torch.optim.AdamW's operations, rounded as they are, but for the square root: ATen's is not always the
+/// nearest number.
 template <typename T, typename Op>
 [[gnu::always_inline]] inline void adam_range(const AdamRange<T>& range, const AdamFactors<Op>& f) {
   T* __restrict parameter = range.parameter;
@@ -47,12 +49,12 @@ template <typename T, typename Op>
   for (int64_t i = 0; i < range.size; ++i) {
     const Op p = static_cast<Op>(parameter[i]);
     const Op g = static_cast<Op>(gradient[i]) * f.inverse_scale + f.l2 * p;
-    const Op m = static_cast<Op>(first[i]) + f.first * (g - static_cast<Op>(first[i]));
-    const Op v = f.beta2 * static_cast<Op>(second[i]) + f.second * g * g;
-    const Op denominator = std::sqrt(v) * f.inverse_correction + f.epsilon;
+    const Op m = std::fma(f.first, g - static_cast<Op>(first[i]), static_cast<Op>(first[i]));
+    const Op v = std::fma(f.second * g, g, f.beta2 * static_cast<Op>(second[i]));
+    const Op denominator = std::sqrt(v) / f.correction + f.epsilon;
     first[i] = static_cast<T>(m);
     second[i] = static_cast<T>(v);
-    parameter[i] = static_cast<T>(p * f.keep - f.step_size * m / denominator);
+    parameter[i] = static_cast<T>(p * f.keep + f.negative_step * m / denominator);
   }
 }
 
@@ -100,6 +102,7 @@ void adam_(Lists& lists, const AdamSettings& settings, const Update& update) {
   if (!lists.parameters.front().is_cpu()) return adam_fused(lists, settings, update);
   const HostUpdate host(update);
   if (host.skip) return;
+  if (!settings.fused) return adam_eager_(lists, settings, host);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, lists.parameters.front().scalar_type(), "adam",
                                   [&] { adam_cpu<scalar_t>(lists, settings, host); });
 }

@@ -27,6 +27,8 @@ struct AdamSettings {
   double weight_decay = 0.0;
   /// True: AdamW (Loshchilov and Hutter 2019); false: decay is added to the gradient (Kingma and Ba 2015).
   bool decoupled = true;
+  /// False: on the CPU the operations of torch.optim one by one.
+  bool fused = true;
 };
 
 struct SgdSettings {
@@ -40,6 +42,7 @@ struct AdagradSettings {
   double lr_decay = 0.0;
   double epsilon = 1e-10;
   double weight_decay = 0.0;
+  bool fused = true;
 };
 
 struct RmspropSettings {
@@ -48,6 +51,7 @@ struct RmspropSettings {
   double momentum = 0.0;
   double weight_decay = 0.0;
   bool centered = false;
+  bool fused = true;
 };
 
 /// Slots: first and second moment.
@@ -59,9 +63,6 @@ void adagrad_(Lists& lists, const AdagradSettings& settings, const Update& updat
 /// On the CPU only. Slots: mean square, then the momentum where it is above 0, then the mean where it is centred.
 void rmsprop_cpu_(Lists& lists, const RmspropSettings& settings, const Update& update);
 
-/// 2-norm over all elements of all CPU tensors, summed in float64 in an order that does not depend on threads.
-double cpu_norm(const std::vector<at::Tensor>& tensors);
-
 /// What a CPU kernel needs of an update, read without ATen.
 struct HostUpdate {
   explicit HostUpdate(const Update& update);
@@ -70,5 +71,10 @@ struct HostUpdate {
   double inverse_scale = 1.0;
   bool skip = false;
 };
+
+/// The same on the CPU without a fused kernel: the operations and roundings of torch.optim.
+void adam_eager_(Lists& lists, const AdamSettings& settings, const HostUpdate& update);
+void rmsprop_eager_(Lists& lists, const RmspropSettings& settings, const HostUpdate& update);
+void adagrad_eager_(Lists& lists, const AdagradSettings& settings, const HostUpdate& update);
 
 }  // namespace lope::kernels

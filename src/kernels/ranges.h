@@ -12,7 +12,7 @@
 
 namespace lope::kernels {
 
-/// Elements a range has at most: fixed, so that sums over ranges do not depend on the number of threads.
+/// Elements a range has at most.
 inline constexpr int64_t kRangeSize = 8192;
 
 /// Where each tensor's ranges begin in the list of all ranges, and at last their number.
@@ -24,24 +24,18 @@ inline std::vector<int64_t> range_offsets(std::span<const at::Tensor> tensors) {
   return offsets;
 }
 
-/// Calls body(tensor, begin, end, range) for every range of every tensor, on all threads.
+/// Calls body(tensor, begin, end) for every range of every tensor, on all threads.
 template <typename Body>
-void for_each_range(std::span<const at::Tensor> tensors, const std::vector<int64_t>& offsets, const Body& body) {
+void for_each_range(std::span<const at::Tensor> tensors, const Body& body) {
+  const std::vector<int64_t> offsets = range_offsets(tensors);
   at::parallel_for(0, offsets.back(), 4, [&](int64_t first, int64_t last) {
     auto tensor = static_cast<size_t>(std::upper_bound(offsets.begin(), offsets.end(), first) - offsets.begin() - 1);
     for (int64_t range = first; range < last; ++range) {
       while (range >= offsets[tensor + 1]) ++tensor;
       const int64_t begin = (range - offsets[tensor]) * kRangeSize;
-      body(tensor, begin, std::min(begin + kRangeSize, tensors[tensor].numel()), range);
+      body(tensor, begin, std::min(begin + kRangeSize, tensors[tensor].numel()));
     }
   });
-}
-
-/// Without sums over ranges: body(tensor, begin, end).
-template <typename Body>
-void for_each_range(std::span<const at::Tensor> tensors, const Body& body) {
-  for_each_range(tensors, range_offsets(tensors),
-                 [&](size_t tensor, int64_t begin, int64_t end, int64_t) { body(tensor, begin, end); });
 }
 
 }  // namespace lope::kernels

@@ -96,6 +96,7 @@ void rmsprop_cpu(Lists& lists, const RmspropSettings& settings, const HostUpdate
 void rmsprop_cpu_(Lists& lists, const RmspropSettings& settings, const Update& update) {
   const HostUpdate host(update);
   if (host.skip || lists.parameters.empty()) return;
+  if (!settings.fused) return rmsprop_eager_(lists, settings, host);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, lists.parameters.front().scalar_type(), "rmsprop",
                                   [&] { rmsprop_cpu<scalar_t>(lists, settings, host); });
 }

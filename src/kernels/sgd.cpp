@@ -2,6 +2,8 @@
 #include <ATen/OpMathType.h>
 #include <ATen/ops/_fused_sgd.h>
 
+#include <cmath>
+
 #include "kernels/kernels.h"
 #include "kernels/ranges.h"
 #include "kernels/simd.h"
@@ -19,9 +21,9 @@ struct SgdFactors {
         incoming(static_cast<Op>(step > 1.0F ? 1.0 - s.dampening : 1.0)),
         look_ahead(static_cast<Op>(s.nesterov ? s.momentum : 0.0)),
         keep_gradient(static_cast<Op>(s.nesterov ? 1.0 : 0.0)),
-        rate(static_cast<Op>(update.learning_rate)) {}
+        negative_rate(static_cast<Op>(-update.learning_rate)) {}
 
-  Op inverse_scale, l2, momentum, incoming, look_ahead, keep_gradient, rate;
+  Op inverse_scale, l2, momentum, incoming, look_ahead, keep_gradient, negative_rate;
 };
 
 template <typename T>
@@ -32,6 +34,7 @@ struct SgdRange {
   int64_t size;
 };
 
+/// Rounded as the operations of torch.optim.SGD are on the CPU.
 template <typename T, typename Op>
 [[gnu::always_inline]] inline void sgd_range(const SgdRange<T>& range, const SgdFactors<Op>& f) {
   T* __restrict parameter = range.parameter;
@@ -40,17 +43,18 @@ template <typename T, typename Op>
   if (buffer == nullptr) {
     for (int64_t i = 0; i < range.size; ++i) {
       const Op p = static_cast<Op>(parameter[i]);
-      parameter[i] = static_cast<T>(p - f.rate * (static_cast<Op>(gradient[i]) * f.inverse_scale + f.l2 * p));
+      const Op g = std::fma(f.l2, p, static_cast<Op>(gradient[i]) * f.inverse_scale);
+      parameter[i] = static_cast<T>(std::fma(f.negative_rate, g, p));
     }
     return;
   }
   const Op direct = f.look_ahead + (Op(1) - f.keep_gradient);
   for (int64_t i = 0; i < range.size; ++i) {
     const Op p = static_cast<Op>(parameter[i]);
-    const Op g = static_cast<Op>(gradient[i]) * f.inverse_scale + f.l2 * p;
-    const Op b = f.momentum * static_cast<Op>(buffer[i]) + f.incoming * g;
+    const Op g = std::fma(f.l2, p, static_cast<Op>(gradient[i]) * f.inverse_scale);
+    const Op b = std::fma(f.incoming, g, f.momentum * static_cast<Op>(buffer[i]));
     buffer[i] = static_cast<T>(b);
-    parameter[i] = static_cast<T>(p - f.rate * (f.keep_gradient * g + direct * b));
+    parameter[i] = static_cast<T>(std::fma(f.negative_rate, std::fma(direct, b, f.keep_gradient * g), p));
   }
 }
 
