@@ -36,7 +36,9 @@ class AutocastOnDevice : public testing::DeviceTest {
     model.to(device());
   }
 
-  at::Tensor forward(const Batch& batch) { return linear->forward(batch["x"]); }
+  /// at::linear takes the weight itself, whose cast autocast keeps; torch::nn::Linear takes a view of it, which it does
+  /// not.
+  at::Tensor forward(const Batch& batch) { return at::linear(batch["x"], linear->weight); }
   Batch one() const { return {{"x", at::ones({1, 1}).to(device())}}; }
   at::Tensor loss(const Batch& batch) { return (forward(batch) - at::ones({1, 1}).to(device())).square().mean(); }
 
@@ -68,6 +70,8 @@ TEST_P(AutocastOnDevice, AnInnerGuardPutsTheOuterOnesSettingsBack) {
   {
     const Autocast inner(device().type(), Precision::kFp32);
     EXPECT_EQ(forward(one()).scalar_type(), at::kFloat);
+    const Autocast innermost(device().type(), Precision::kFp16);
+    EXPECT_EQ(forward(one()).scalar_type(), at::kHalf);
   }
   EXPECT_EQ(forward(one()).scalar_type(), at::kBFloat16);
   EXPECT_EQ(nesting(), 1);

@@ -13,8 +13,9 @@ namespace lope {
 /// What the forward pass computes in; parameters keep their own type.
 enum class Precision { kFp32, kBf16, kFp16 };
 
-/// Turns autocast on for one device type and this thread, and puts everything back when it ends: when it is the outermost
-/// guard it also drops the cache of cast weights, so that changed weights are cast anew. `kFp32` turns autocast off inside.
+/// Turns autocast on for one device type and this thread, and puts everything back when it ends: when it is the
+/// outermost guard it also drops the cache of cast weights, so that changed weights are cast anew. `kFp32` turns
+/// autocast off inside.
 class Autocast {
  public:
   Autocast(at::DeviceType device, Precision precision);
