@@ -22,15 +22,18 @@ constexpr int64_t kValues = sizeof(window::Values) / sizeof(double);
 
 /// The optimizer's parameters in the model's order, which the sum of the norm depends on, then those not in the model.
 std::vector<Parameter> all_parameters(const Model& model, const Optimizer& optimizer) {
-  std::unordered_map<const void*, Parameter> left;
+  std::unordered_map<const void*, size_t> place;
+  for (const auto& parameter : model.parameters()) place.emplace(parameter.tensor.unsafeGetTensorImpl(), place.size());
   std::vector<Parameter> all;
   for (const auto& group : optimizer.groups()) {
-    for (const auto& parameter : group.parameters) left.emplace(parameter.tensor.unsafeGetTensorImpl(), parameter);
+    all.insert(all.end(), group.parameters.begin(), group.parameters.end());
   }
-  for (const auto& parameter : model.parameters()) {
-    if (left.erase(parameter.tensor.unsafeGetTensorImpl()) > 0) all.push_back(parameter);
-  }
-  for (const auto& item : left) all.push_back(item.second);
+  const auto rank = [&](const Parameter& parameter) {
+    const auto found = place.find(parameter.tensor.unsafeGetTensorImpl());
+    return found == place.end() ? place.size() : found->second;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Parameter& a, const Parameter& b) { return rank(a) < rank(b); });
   return all;
 }
 

@@ -124,6 +124,15 @@ TEST(Loss, ShapesThatDoNotFitAreRefused) {
       "length)");
 }
 
+TEST(Loss, CausalLmItemsAreCountedOnTheHostAsTheLossCountsThem) {
+  const at::Tensor labels = longs({7, -100, 2, 3, 5, 6, -100, -100}).reshape({2, 4});
+  const Loss loss = causal_lm_loss(at::zeros({2, 4, 8}), labels);
+  EXPECT_EQ(count_of(loss), 3);
+  EXPECT_EQ(causal_lm_items(labels), 3);
+  EXPECT_EQ(causal_lm_items(labels, 2), 5);
+  EXPECT_EQ(loss.count.at_most(), 6);
+}
+
 TEST(Loss, LabelSmoothingOutsideItsRangeIsRefused) {
   EXPECT_EQ(error_of([] { cross_entropy(at::ones({1, 2}), longs({0}), {.label_smoothing = 1.0}); }),
             "label_smoothing is 1: it must be 0 or more and below 1");

@@ -36,7 +36,6 @@ FRESH = {
                          *RAGGED],
     "evaluation": ["eval_strategy=steps", "eval_steps=0.3", "--eval_rows", "13", "per_device_eval_batch_size=5", *RAGGED],
     "bf16": ["bf16=true", "gradient_accumulation_steps=2", "weight_decay=0.1", *RAGGED],
-    "fp16": ["fp16=true", "gradient_accumulation_steps=2", *RAGGED],
 }
 
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lope/optimizers.h"
 #include "lope/seed.h"
 #include "support/error_of.h"
 #include "support/toy_trainer.h"
@@ -190,7 +191,7 @@ std::vector<at::Tensor> train_net(bool evaluate, int64_t accumulate) {
     arguments.eval_steps = 1;
   }
   Trainer trainer(
-      arguments, net, [&](const Batch& batch) { return mse_loss(net->forward(batch["x"]), batch["y"]); },
+      arguments, net, [&](const Batch& batch) { return lope::mse_loss(net->forward(batch["x"]), batch["y"]); },
       {.train_dataset = &data, .eval_dataset = &data, .default_callbacks = false});
   trainer.train();
   EXPECT_TRUE(net->is_training());
@@ -368,7 +369,7 @@ TEST(Trainer, GivesMetricsAllPredictionsAndLabelsInOrder) {
   arguments.per_device_eval_batch_size = 2;
   Trainer trainer(
       arguments, toy.model,
-      [&](const Batch& batch) { return mse_loss(batch["x"] + toy.module->w, batch["labels"]); },
+      [&](const Batch& batch) { return lope::mse_loss(batch["x"] + toy.module->w, batch["labels"]); },
       {.eval_dataset = &data,
        .compute_metrics =
            [](const EvalPrediction& all) -> Metrics {

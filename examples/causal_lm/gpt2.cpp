@@ -1,14 +1,18 @@
 #include "gpt2.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "lope/error.h"
 
@@ -28,6 +32,13 @@ nn::LayerNorm layer_norm(const Gpt2Config& config) {
 nn::Embedding embedding(int64_t rows, const Gpt2Config& config) {
   return nn::Embedding(
       nn::EmbeddingOptions(rows, config.n_embd)._weight(at::randn({rows, config.n_embd}) * config.initializer_range));
+}
+
+/// Operation for operation as transformers has it, so that training gives Python's numbers to the bit.
+at::Tensor gelu_new(const at::Tensor& x) {
+  const at::Tensor half = 0.5 * x;
+  const at::Tensor cube = 0.044715 * x.pow(3.0);
+  return half * (1.0 + at::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + cube)));
 }
 
 void check_positive(const char* name, int64_t value) {
@@ -59,7 +70,11 @@ Conv1dImpl::Conv1dImpl(int64_t in, int64_t out, double deviation)
     : weight_(register_parameter("weight", at::randn({in, out}) * deviation)),
       bias_(register_parameter("bias", at::zeros({out}))) {}
 
-at::Tensor Conv1dImpl::forward(const at::Tensor& x) { return at::linear(x, weight_.t(), bias_); }
+at::Tensor Conv1dImpl::forward(const at::Tensor& x) {
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape.back() = weight_.size(1);
+  return at::addmm(bias_, x.reshape({-1, weight_.size(0)}), weight_).view(shape);
+}
 
 AttentionImpl::AttentionImpl(const Gpt2Config& config)
     : heads_(config.n_head),
@@ -81,15 +96,20 @@ at::Tensor AttentionImpl::forward(const at::Tensor& x) {
 }
 
 MlpImpl::MlpImpl(const Gpt2Config& config)
-    : c_fc_(nullptr), c_proj_(nullptr), dropout_(register_module("dropout", nn::Dropout(config.resid_pdrop))) {
+    : fused_gelu_(config.activation_function != "gelu_new"),
+      c_fc_(nullptr),
+      c_proj_(nullptr),
+      dropout_(register_module("dropout", nn::Dropout(config.resid_pdrop))) {
   const int64_t inner = config.n_inner.value_or(4 * config.n_embd);
   c_fc_ = register_module("c_fc", Conv1d(config.n_embd, inner, config.initializer_range));
   c_proj_ = register_module("c_proj", Conv1d(inner, config.n_embd, residual_deviation(config)));
 }
 
 at::Tensor MlpImpl::forward(const at::Tensor& x) {
-  return dropout_->forward(c_proj_->forward(at::gelu(c_fc_->forward(x), "tanh")));
+  return dropout_->forward(c_proj_->forward(activate(c_fc_->forward(x))));
 }
+
+at::Tensor MlpImpl::activate(const at::Tensor& x) const { return fused_gelu_ ? at::gelu(x, "tanh") : gelu_new(x); }
 
 BlockImpl::BlockImpl(const Gpt2Config& config)
     : ln_1_(register_module("ln_1", layer_norm(config))),

@@ -22,6 +22,8 @@ struct Gpt2Config {
   double embd_pdrop = 0.1;
   double attn_pdrop = 0.1;
   double layer_norm_epsilon = 1e-5;
+  /// "gelu_new" or "gelu_pytorch_tanh": the same function, to rounding; the second is one kernel, and faster.
+  std::string activation_function = "gelu_new";
   double initializer_range = 0.02;
 };
 
@@ -63,6 +65,9 @@ class MlpImpl : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x);
 
  private:
+  at::Tensor activate(const at::Tensor& x) const;
+
+  bool fused_gelu_;
   Conv1d c_fc_;
   Conv1d c_proj_;
   torch::nn::Dropout dropout_;

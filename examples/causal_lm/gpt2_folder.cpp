@@ -60,6 +60,7 @@ void check_kind(const json& config) {
 Gpt2Config parse_config(const json& fields) {
   check_kind(fields);
   Gpt2Config config;
+  if (has(fields, "activation_function")) config.activation_function = fields["activation_function"];
   read(fields, "n_layer", config.n_layer);
   read(fields, "n_head", config.n_head);
   read(fields, "n_embd", config.n_embd);
@@ -88,7 +89,7 @@ json to_json(const Gpt2Config& config) {
   return {
       {"architectures", json::array({"GPT2LMHeadModel"})},
       {"model_type", "gpt2"},
-      {"activation_function", "gelu_new"},
+      {"activation_function", config.activation_function},
       {"n_layer", config.n_layer},
       {"n_head", config.n_head},
       {"n_embd", config.n_embd},

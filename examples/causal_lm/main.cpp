@@ -21,7 +21,12 @@ struct Options {
   std::string train_file;
   std::string validation_file;
   int64_t block_size = 0;
-  Gpt2Config new_model{.n_layer = 4, .n_head = 4, .n_embd = 128, .n_positions = 128, .vocab_size = 256};
+  Gpt2Config new_model{.n_layer = 4,
+                       .n_head = 4,
+                       .n_embd = 128,
+                       .n_positions = 128,
+                       .vocab_size = 256,
+                       .activation_function = "gelu_pytorch_tanh"};
   double dropout = 0.0;
   GenerateOptions generate;
 };
@@ -80,7 +85,10 @@ void train_and_evaluate(const Options& options, const lope::TrainingArguments& a
   };
   lope::Trainer trainer(
       arguments, model, loss,
-      {.train_dataset = train_data.get(), .eval_dataset = validation_data.get(), .collator = lope::PadCollator()});
+      {.train_dataset = train_data.get(),
+       .eval_dataset = validation_data.get(),
+       .collator = lope::PadCollator(),
+       .count_items = [](const lope::Batch& batch) { return lope::causal_lm_items(batch["labels"]); }});
   if (train_data) {
     trainer.train();
     trainer.save_model();
