@@ -81,18 +81,18 @@ double train_by_hand(const Data& data) {
 
 double train_with_lope(const lope::TensorDataset& data, const std::string& folder) {
   torch::nn::Sequential net = make_mlp();
-  lope::Trainer trainer(
-      {.output_dir = folder,
-       .use_cpu = true,
-       .disable_tqdm = true,
-       .per_device_train_batch_size = kBatch,
-       .gradient_accumulation_steps = kAccumulate,
-       .max_steps = kUpdates,
-       .learning_rate = kRate,
-       .logging_steps = 50,
-       .save_strategy = "no"},
-      net, [&](const lope::Batch& batch) { return lope::mse_loss(net->forward(batch["x"]), batch["y"]); },
-      {.train_dataset = &data});
+  lope::Trainer trainer({.output_dir = folder,
+                         .use_cpu = true,
+                         .disable_tqdm = true,
+                         .per_device_train_batch_size = kBatch,
+                         .gradient_accumulation_steps = kAccumulate,
+                         .max_steps = kUpdates,
+                         .learning_rate = kRate,
+                         .logging_steps = 50,
+                         .save_strategy = "no"},
+                        net,
+                        [&](const lope::Batch& batch) { return lope::mse_loss(net->forward(batch["x"]), batch["y"]); },
+                        {.train_dataset = &data});
   trainer.train();
   return trainer.log_history().at(trainer.log_history().size() - 2).find("loss").value_or(0.0);
 }

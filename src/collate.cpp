@@ -23,9 +23,10 @@ std::vector<at::Tensor> column(std::span<const Batch> examples, const std::strin
 at::Tensor stack_column(const std::string& name, const std::vector<at::Tensor>& tensors) {
   for (const auto& tensor : tensors) {
     if (tensor.sizes() != tensors.front().sizes()) {
-      throw Error(fmt::format("collate: \"{}\" has shape ({}) in one example and ({}) in another: make them equal, or "
-                              "use PadCollator for sequences",
-                              name, fmt::join(tensors.front().sizes(), ", "), fmt::join(tensor.sizes(), ", ")));
+      throw Error(
+          fmt::format("collate: \"{}\" has shape ({}) in one example and ({}) in another: make them equal, or "
+                      "use PadCollator for sequences",
+                      name, fmt::join(tensors.front().sizes(), ", "), fmt::join(tensor.sizes(), ", ")));
     }
   }
   return at::stack(tensors);
@@ -40,7 +41,8 @@ int64_t padded_length(const std::vector<at::Tensor>& tensors, int64_t multiple) 
 at::Tensor pad_column(const std::string& name, const std::vector<at::Tensor>& tensors, double value, int64_t multiple) {
   for (const auto& tensor : tensors) {
     if (tensor.dim() == 0 || tensor.sizes().slice(1) != tensors.front().sizes().slice(1)) {
-      throw Error(fmt::format("collate: \"{}\" can only be padded in dimension 0: the other dimensions must be equal", name));
+      throw Error(
+          fmt::format("collate: \"{}\" can only be padded in dimension 0: the other dimensions must be equal", name));
     }
   }
   std::vector<int64_t> shape = tensors.front().sizes().vec();
@@ -58,7 +60,8 @@ at::Tensor pad_column(const std::string& name, const std::vector<at::Tensor>& te
 Batch stack_examples(std::span<const Batch> examples) {
   if (examples.empty()) throw Error("collate: there is no example: give at least one");
   Batch batch;
-  for (const auto& item : examples.front()) batch.set(item.first, stack_column(item.first, column(examples, item.first)));
+  for (const auto& item : examples.front())
+    batch.set(item.first, stack_column(item.first, column(examples, item.first)));
   return batch;
 }
 

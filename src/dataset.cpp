@@ -14,8 +14,9 @@ TensorDataset::TensorDataset(Batch tensors) : tensors_(std::move(tensors)) {
   for (const auto& [name, tensor] : tensors_) {
     const int64_t rows = tensor.dim() == 0 ? 0 : tensor.size(0);
     if (rows != tensors_.rows()) {
-      throw Error(fmt::format("data set: \"{}\" has {} rows but \"{}\" has {}: all tensors need the same number of rows",
-                              name, rows, tensors_.begin()->first, tensors_.rows()));
+      throw Error(
+          fmt::format("data set: \"{}\" has {} rows but \"{}\" has {}: all tensors need the same number of rows", name,
+                      rows, tensors_.begin()->first, tensors_.rows()));
     }
   }
 }

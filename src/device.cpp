@@ -21,15 +21,16 @@ at::Device parse(const std::string& name) {
 at::Device checked_cuda(at::Device device, size_t count) {
   const int64_t index = device.has_index() ? device.index() : 0;
   if (index >= static_cast<int64_t>(count)) {
-    throw Error(fmt::format("device is {}: this machine has {} CUDA devices that Lope can use; choose --device cpu", device.str(),
-                            count));
+    throw Error(fmt::format("device is {}: this machine has {} CUDA devices that Lope can use; choose --device cpu",
+                            device.str(), count));
   }
   return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
 }
 
 void check_abilities(const TrainingArguments& arguments, const CudaDevice& device) {
   if (arguments.bf16 && !device.supports_bf16()) {
-    throw Error(fmt::format("bf16 is on: {} cannot compute in bfloat16 (it needs compute capability 8.0); use fp16", device.name));
+    throw Error(fmt::format("bf16 is on: {} cannot compute in bfloat16 (it needs compute capability 8.0); use fp16",
+                            device.name));
   }
   if (arguments.tf32.value_or(false) && !device.supports_tf32()) {
     throw Error(fmt::format("tf32 is on: {} has no TF32 (it needs compute capability 8.0); turn it off", device.name));
@@ -45,7 +46,8 @@ at::Device pick_device(const TrainingArguments& arguments) {
   if (cpu) return at::kCPU;
   const at::Device wanted = automatic ? at::Device(at::kCUDA, 0) : parse(arguments.device);
   if (wanted.is_cpu()) return at::kCPU;
-  if (!wanted.is_cuda()) throw Error(fmt::format("device is \"{}\": it must be auto, cpu, cuda or cuda:<number>", arguments.device));
+  if (!wanted.is_cuda())
+    throw Error(fmt::format("device is \"{}\": it must be auto, cpu, cuda or cuda:<number>", arguments.device));
   const at::Device device = checked_cuda(wanted, cuda.size());
   check_abilities(arguments, cuda[static_cast<size_t>(device.index())]);
   return device;

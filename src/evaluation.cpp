@@ -94,7 +94,8 @@ class Evaluation {
   void keep(const Batch& batch, at::Tensor predictions) {
     if (options_.forward) predictions = options_.forward(batch);
     if (!predictions.defined()) {
-      throw Error("evaluation: there are no predictions: set TrainerOptions::forward, or return them in Loss::predictions");
+      throw Error(
+          "evaluation: there are no predictions: set TrainerOptions::forward, or return them in Loss::predictions");
     }
     predictions_.push_back(predictions.cpu());
     for (const auto& name : options_.label_names) {

@@ -72,9 +72,10 @@ class Loader::TableSource : public Loader::Source {
     check_batch_size(options);
     if (size_ == 0) throw Error("data set: it is empty: give at least one example");
     if (options.drop_last && size_ < options.batch_size) {
-      throw Error(fmt::format("data set: its {} examples are fewer than batch_size {} and drop_last leaves them out: lower "
-                              "the batch size or turn drop_last off",
-                              size_, options.batch_size));
+      throw Error(
+          fmt::format("data set: its {} examples are fewer than batch_size {} and drop_last leaves them out: lower "
+                      "the batch size or turn drop_last off",
+                      size_, options.batch_size));
     }
   }
 

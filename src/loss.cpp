@@ -33,8 +33,9 @@ void check_label_smoothing(double value) {
 Loss LossFunction::operator()(const Batch& batch) const {
   Loss loss = function_(batch);
   if (!loss.sum.defined() || loss.sum.numel() != 1 || !loss.sum.is_floating_point()) {
-    throw Error(fmt::format("loss function: it gave {}: it must give one floating-point number, a mean or Loss{{sum, count}}",
-                            loss.sum.defined() ? "a tensor of shape " + shape(loss.sum) : "nothing"));
+    throw Error(
+        fmt::format("loss function: it gave {}: it must give one floating-point number, a mean or Loss{{sum, count}}",
+                    loss.sum.defined() ? "a tensor of shape " + shape(loss.sum) : "nothing"));
   }
   return loss;
 }
@@ -49,9 +50,10 @@ Loss LossFunction::from_mean(const at::Tensor& mean, int64_t rows) {
 Loss cross_entropy(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options) {
   check_label_smoothing(options.label_smoothing);
   if (logits.dim() != targets.dim() + 1 || logits.sizes().slice(0, logits.dim() - 1) != targets.sizes()) {
-    throw Error(fmt::format("cross_entropy: logits have shape {} and targets {}: logits need the shape of the targets and "
-                            "one more dimension for the classes",
-                            shape(logits), shape(targets)));
+    throw Error(
+        fmt::format("cross_entropy: logits have shape {} and targets {}: logits need the shape of the targets and "
+                    "one more dimension for the classes",
+                    shape(logits), shape(targets)));
   }
   const at::Tensor flat = targets.reshape(-1);
   at::Tensor sum = at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}), flat, {}, at::Reduction::Sum,
@@ -73,13 +75,13 @@ Loss binary_cross_entropy_with_logits(const at::Tensor& logits, const at::Tensor
 
 Loss causal_lm_loss(const at::Tensor& logits, const at::Tensor& labels, const CrossEntropyOptions& options) {
   if (logits.dim() != 3 || labels.dim() != 2 || logits.size(0) != labels.size(0) || logits.size(1) != labels.size(1)) {
-    throw Error(fmt::format("causal_lm_loss: logits have shape {} and labels {}: they must be (rows, length, classes) and "
-                            "(rows, length)",
-                            shape(logits), shape(labels)));
+    throw Error(
+        fmt::format("causal_lm_loss: logits have shape {} and labels {}: they must be (rows, length, classes) and "
+                    "(rows, length)",
+                    shape(logits), shape(labels)));
   }
   // Shifting the labels, not the logits, saves a copy of the logits; the last position predicts nothing.
-  const at::Tensor shifted =
-      at::constant_pad_nd(labels.narrow(1, 1, labels.size(1) - 1), {0, 1}, options.ignore_index);
+  const at::Tensor shifted = at::constant_pad_nd(labels.narrow(1, 1, labels.size(1) - 1), {0, 1}, options.ignore_index);
   Loss loss = cross_entropy(logits, shifted, options);
   loss.count = {loss.count.tensor(), labels.size(0) * (labels.size(1) - 1)};
   return loss;

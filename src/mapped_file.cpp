@@ -33,7 +33,7 @@ class Descriptor {
 };
 
 std::size_t size_of(const Descriptor& file, const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) fail(path, errno);
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
   if (!S_ISREG(status.st_mode))

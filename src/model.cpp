@@ -31,7 +31,8 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -76,7 +77,8 @@ bool decays_by_name(const std::string& name) {
     const size_t end = std::min(text.find('.', begin), text.size());
     const std::string_view part(text.data() + begin, end - begin);
     const bool last = end == text.size();
-    if (names_norm(part) || (last && (part == "bias" || part.starts_with("bias_") || part.ends_with("_bias")))) return false;
+    if (names_norm(part) || (last && (part == "bias" || part.starts_with("bias_") || part.ends_with("_bias"))))
+      return false;
     begin = end + 1;
   }
   return true;
@@ -133,7 +135,8 @@ void Model::collect() {
     if (!tensor.requires_grad() || !seen.insert(tensor.unsafeGetTensorImpl()).second) continue;
     parameters_.push_back({name, tensor, decays_by_name(name) && !in_norm_layer(name)});
   }
-  if (parameters_.empty()) throw Error("model: no parameter requires a gradient: register parameters, or unfreeze some");
+  if (parameters_.empty())
+    throw Error("model: no parameter requires a gradient: register parameters, or unfreeze some");
 }
 
 TensorMap Model::state() const {

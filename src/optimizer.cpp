@@ -12,12 +12,14 @@ namespace {
 void check_parameter(const Parameter& parameter, const Parameter& first) {
   const at::Tensor& tensor = parameter.tensor;
   if (!tensor.is_floating_point() || !tensor.is_non_overlapping_and_dense()) {
-    throw Error(fmt::format("optimizer: \"{}\" is not a dense floating-point tensor: only those can be trained", parameter.name));
+    throw Error(fmt::format("optimizer: \"{}\" is not a dense floating-point tensor: only those can be trained",
+                            parameter.name));
   }
   if (tensor.device() != first.tensor.device() || tensor.scalar_type() != first.tensor.scalar_type()) {
-    throw Error(fmt::format("optimizer: \"{}\" is {} on {} but \"{}\" is {} on {}: give each device and type a group of its own",
-                            parameter.name, c10::toString(tensor.scalar_type()), tensor.device().str(), first.name,
-                            c10::toString(first.tensor.scalar_type()), first.tensor.device().str()));
+    throw Error(fmt::format(
+        "optimizer: \"{}\" is {} on {} but \"{}\" is {} on {}: give each device and type a group of its own",
+        parameter.name, c10::toString(tensor.scalar_type()), tensor.device().str(), first.name,
+        c10::toString(first.tensor.scalar_type()), first.tensor.device().str()));
   }
 }
 
@@ -42,7 +44,8 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups) : groups_(std::move(gro
     for (const auto& parameter : group.parameters) {
       check_parameter(parameter, group.parameters.front());
       if (!seen.insert(parameter.tensor.unsafeGetTensorImpl()).second) {
-        throw Error(fmt::format("optimizer: \"{}\" is given twice: each parameter belongs to one group, once", parameter.name));
+        throw Error(
+            fmt::format("optimizer: \"{}\" is given twice: each parameter belongs to one group, once", parameter.name));
       }
     }
   }

@@ -36,13 +36,15 @@ at::Tensor laid_out_like(const at::Tensor& parameter, const at::Tensor& gradient
 const at::Tensor& find(const TensorMap& state, const std::string& key, const at::Tensor& like) {
   const auto found = state.find(key);
   if (found == state.end()) {
-    throw Error(fmt::format("optimizer state: \"{}\" is missing: the state belongs to another optimizer or model", key));
+    throw Error(
+        fmt::format("optimizer state: \"{}\" is missing: the state belongs to another optimizer or model", key));
   }
   const at::Tensor& tensor = found->second;
   if (tensor.sizes() != like.sizes() || tensor.scalar_type() != like.scalar_type()) {
-    throw Error(fmt::format("optimizer state: \"{}\" is {} ({}), expected {} ({}): the state belongs to another optimizer or model",
-                            key, c10::toString(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "),
-                            c10::toString(like.scalar_type()), fmt::join(like.sizes(), ", ")));
+    throw Error(fmt::format(
+        "optimizer state: \"{}\" is {} ({}), expected {} ({}): the state belongs to another optimizer or model", key,
+        c10::toString(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "), c10::toString(like.scalar_type()),
+        fmt::join(like.sizes(), ", ")));
   }
   return tensor;
 }
@@ -63,7 +65,8 @@ OptimizerState::OptimizerState(const std::vector<ParameterGroup>& groups, std::v
     state.step_views = state.steps.unbind(0);
     for (size_t slot = 0; slot < slot_names_.size(); ++slot) {
       auto& tensors = state.slots.emplace_back();
-      for (const auto& parameter : state.parameters) tensors.push_back(at::full_like(parameter.detach(), initial_value_));
+      for (const auto& parameter : state.parameters)
+        tensors.push_back(at::full_like(parameter.detach(), initial_value_));
     }
     groups_.push_back(std::move(state));
   }
@@ -121,7 +124,8 @@ void OptimizerState::load_state(const TensorMap& state) {
   if (state.size() != own.size()) {
     for (const auto& item : state) {
       if (own.contains(item.first)) continue;
-      throw Error(fmt::format("optimizer state: \"{}\" is unknown: the state belongs to another optimizer or model", item.first));
+      throw Error(fmt::format("optimizer state: \"{}\" is unknown: the state belongs to another optimizer or model",
+                              item.first));
     }
   }
   for (const auto& [key, tensor] : own) at::Tensor(tensor).copy_(state.at(key));

@@ -1,5 +1,5 @@
-// RMSprop has no fused kernel in ATen: an own kernel on the CPU, elsewhere lists of operations with a skip that never leaves
-// the device.
+// RMSprop has no fused kernel in ATen: an own kernel on the CPU, elsewhere lists of operations with a skip that never
+// leaves the device.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_foreach_add.h>
@@ -55,7 +55,8 @@ std::vector<at::Tensor> scaled_gradients(const kernels::Lists& lists, const Upda
 
 std::vector<at::Tensor> root_mean_square(const std::vector<at::Tensor>& squares, const std::vector<at::Tensor>& means,
                                          double epsilon) {
-  auto root = means.empty() ? at::_foreach_sqrt(squares) : at::_foreach_sqrt(at::_foreach_addcmul(squares, means, means, -1.0));
+  auto root =
+      means.empty() ? at::_foreach_sqrt(squares) : at::_foreach_sqrt(at::_foreach_addcmul(squares, means, means, -1.0));
   at::_foreach_add_(root, epsilon);
   return root;
 }
@@ -93,7 +94,8 @@ void RMSprop::apply_on_device(GroupUpdate& group) {
     commit(slots[1], direction, skip);
   }
   const LearningRate& rate = group.update.learning_rate;
-  const auto change = rate.on_host() ? at::_foreach_mul(direction, rate.value()) : at::_foreach_mul(direction, rate.tensor());
+  const auto change =
+      rate.on_host() ? at::_foreach_mul(direction, rate.value()) : at::_foreach_mul(direction, rate.tensor());
   commit(parameters, at::_foreach_sub(parameters, change), skip);
   commit(slots[0], squares, skip);
   if (options_.centered) commit(slots.back(), means, skip);

@@ -60,8 +60,7 @@ at::Tensor SafetensorsFile::view(const SafetensorsEntry& entry) const {
                             in_quotes(entry.name)));
   }
   if (!aligned(bytes.data(), c10::elementSize(entry.dtype))) return copy(bytes, entry);
-  return at::from_blob(
-      bytes.data(), entry.shape, [file = file_](void*) {}, at::TensorOptions(entry.dtype), at::kCPU);
+  return at::from_blob(bytes.data(), entry.shape, [file = file_](void*) {}, at::TensorOptions(entry.dtype), at::kCPU);
 }
 
 }  // namespace lope

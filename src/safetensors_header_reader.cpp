@@ -13,16 +13,13 @@ namespace {
 
 constexpr std::size_t kMostQuoted = 120;
 
-bool is_field(std::string_view name) {
-  return name == "dtype" || name == "shape" || name == "data_offsets";
-}
+bool is_field(std::string_view name) { return name == "dtype" || name == "shape" || name == "data_offsets"; }
 
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
   std::string shown(text.substr(0, kMostQuoted));
-  std::ranges::replace_if(
-      shown, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::ranges::replace_if(shown, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   return fmt::format("\"{}{}\"", shown, text.size() > kMostQuoted ? "..." : "");
 }
 

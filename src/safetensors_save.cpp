@@ -46,9 +46,7 @@ std::vector<Named> in_file_order(const TensorMap& tensors) {
   return order;
 }
 
-std::string json(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
+std::string json(const std::string& text) { return nlohmann::json(text).dump(); }
 
 std::string describe(const Named& named, std::size_t begin) {
   const at::Tensor& tensor = named->second;

@@ -32,8 +32,7 @@ std::vector<Parameter> all_parameters(const Model& model, const Optimizer& optim
     const auto found = place.find(parameter.tensor.unsafeGetTensorImpl());
     return found == place.end() ? place.size() : found->second;
   };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Parameter& a, const Parameter& b) { return rank(a) < rank(b); });
+  std::stable_sort(all.begin(), all.end(), [&](const Parameter& a, const Parameter& b) { return rank(a) < rank(b); });
   return all;
 }
 

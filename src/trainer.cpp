@@ -30,18 +30,22 @@ void check_data(const TrainingArguments& arguments, const TrainerOptions& option
     throw Error("trainer: train_dataset and train_stream are both given: give one of them");
   }
   if (arguments.eval_strategy != "no" && options.eval_dataset == nullptr) {
-    throw Error(fmt::format("eval_strategy is \"{}\" but there is no eval_dataset: give one, or set eval_strategy to no",
-                            arguments.eval_strategy));
+    throw Error(
+        fmt::format("eval_strategy is \"{}\" but there is no eval_dataset: give one, or set eval_strategy to no",
+                    arguments.eval_strategy));
   }
   const bool plateau = arguments.lr_scheduler_type == "reduce_lr_on_plateau" && !options.schedule;
   if (plateau && arguments.eval_strategy == "no") {
-    throw Error("lr_scheduler_type is \"reduce_lr_on_plateau\" but eval_strategy is \"no\": it needs evaluations; set steps or epoch");
+    throw Error(
+        "lr_scheduler_type is \"reduce_lr_on_plateau\" but eval_strategy is \"no\": it needs evaluations; set steps or "
+        "epoch");
   }
 }
 
 }  // namespace
 
-TrainerCore::TrainerCore(TrainingArguments given, Model trained, LossFunction loss_function, TrainerOptions trainer_options)
+TrainerCore::TrainerCore(TrainingArguments given, Model trained, LossFunction loss_function,
+                         TrainerOptions trainer_options)
     : arguments(std::move(given)),
       model(std::move(trained)),
       loss(std::move(loss_function)),
@@ -115,7 +119,8 @@ void TrainerCore::save_model(const std::filesystem::path& given) const {
 }
 
 Trainer::Trainer(TrainingArguments arguments, Model model, LossFunction loss, TrainerOptions options)
-    : core_(std::make_unique<TrainerCore>(std::move(arguments), std::move(model), std::move(loss), std::move(options))) {}
+    : core_(
+          std::make_unique<TrainerCore>(std::move(arguments), std::move(model), std::move(loss), std::move(options))) {}
 
 Trainer::~Trainer() = default;
 
@@ -128,7 +133,9 @@ Metrics Trainer::evaluate() {
   return core_->evaluate(*core_->options.eval_dataset, "eval");
 }
 
-Metrics Trainer::evaluate(const Dataset& dataset, const std::string& prefix) { return core_->evaluate(dataset, prefix); }
+Metrics Trainer::evaluate(const Dataset& dataset, const std::string& prefix) {
+  return core_->evaluate(dataset, prefix);
+}
 
 PredictOutput Trainer::predict(const Dataset& dataset, const std::string& prefix) {
   return core_->predict(dataset, prefix);

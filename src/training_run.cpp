@@ -149,8 +149,8 @@ void TrainingRun::after_update(const StepReport& report) {
 }
 
 void TrainingRun::end_epoch() {
-  const bool complete = !finished() || !loader_.batches_per_epoch() ||
-                        trainer_.progress.micro_step == *loader_.batches_per_epoch();
+  const bool complete =
+      !finished() || !loader_.batches_per_epoch() || trainer_.progress.micro_step == *loader_.batches_per_epoch();
   if (complete) {
     ++trainer_.progress.epoch;
     trainer_.progress.micro_step = 0;
@@ -171,9 +171,10 @@ void TrainingRun::read_totals() {
   trainer_.progress.skipped = totals_.skipped;
   const int64_t limit = trainer_.arguments.max_nonfinite_updates;
   if (limit > 0 && totals_.nonfinite_run >= limit) {
-    throw Error(fmt::format("training stopped at step {}: the gradient was not finite in {} updates in a row "
-                            "(max_nonfinite_updates {}); lower the learning rate, or look for NaN in the data",
-                            trainer_.progress.step, totals_.nonfinite_run, limit));
+    throw Error(
+        fmt::format("training stopped at step {}: the gradient was not finite in {} updates in a row "
+                    "(max_nonfinite_updates {}); lower the learning rate, or look for NaN in the data",
+                    trainer_.progress.step, totals_.nonfinite_run, limit));
   }
 }
 

@@ -57,8 +57,8 @@ struct Scalars {
   float learning_rate;
 };
 
-/// A window without items and one with a non-finite gradient are skipped; the first is no sign of an overflow. The clipping
-/// factor is min(1, max_norm / (norm + 1e-6)) in float32, as in torch.nn.utils.clip_grad_norm_.
+/// A window without items and one with a non-finite gradient are skipped; the first is no sign of an overflow. The
+/// clipping factor is min(1, max_norm / (norm + 1e-6)) in float32, as in torch.nn.utils.clip_grad_norm_.
 LOPE_HOST_DEVICE inline void finish(const Settings& settings, const Inputs& in, Totals& totals, Values& values,
                                     Scalars& scalars) {
   const bool nonfinite = !(in.norm - in.norm == 0.0);
@@ -68,14 +68,19 @@ LOPE_HOST_DEVICE inline void finish(const Settings& settings, const Inputs& in, 
   const double factor = settings.reference / (in.scale * items);
   float clip = 1.0F;
   if (settings.max_grad_norm > 0.0) {
-    const float limit = static_cast<float>(settings.max_grad_norm) / (static_cast<float>(in.clip_norm * factor) + 1e-6F);
+    const float limit =
+        static_cast<float>(settings.max_grad_norm) / (static_cast<float>(in.clip_norm * factor) + 1e-6F);
     clip = limit < 1.0F ? limit : 1.0F;
   }
   const double multiplier = factor * static_cast<double>(clip);
-  values = {empty ? 0.0 : in.loss_sum / items, in.norm * factor, in.learning_rate, skip ? 1.0 : 0.0,
-            nonfinite ? 1.0 : 0.0, in.items};
-  scalars = {static_cast<float>(1.0 / multiplier), static_cast<float>(multiplier), skip ? 1.0F : 0.0F, nonfinite ? 1.0F : 0.0F,
-             static_cast<float>(in.learning_rate)};
+  values = {empty ? 0.0 : in.loss_sum / items,
+            in.norm * factor,
+            in.learning_rate,
+            skip ? 1.0 : 0.0,
+            nonfinite ? 1.0 : 0.0,
+            in.items};
+  scalars = {static_cast<float>(1.0 / multiplier), static_cast<float>(multiplier), skip ? 1.0F : 0.0F,
+             nonfinite ? 1.0F : 0.0F, static_cast<float>(in.learning_rate)};
   totals.loss_sum += values.loss;
   totals.windows += empty ? 0.0 : 1.0;
   totals.applied += skip ? 0.0 : 1.0;

@@ -18,9 +18,7 @@ std::string file_with(const std::string& header, std::size_t data_bytes) {
   return file + header + std::string(data_bytes, '\0');
 }
 
-SafetensorsHeader parse(const std::string& file) {
-  return parse_safetensors(std::as_bytes(std::span(file)), "f");
-}
+SafetensorsHeader parse(const std::string& file) { return parse_safetensors(std::as_bytes(std::span(file)), "f"); }
 
 std::string error_for(const std::string& header, std::size_t data_bytes) {
   return error_of([&] { parse(file_with(header, data_bytes)); });

@@ -152,30 +152,21 @@ TEST(Safetensors, TensorsThatTheFormatLacksAreRefusedAndNothingIsWritten) {
   const TemporaryFolder folder;
   const std::string path = folder / "t";
   const std::string start = "cannot write " + path + ": ";
-  EXPECT_EQ(error_of([&] {
-              save_safetensors(path, {{"a", at::Tensor()}});
-            }),
+  EXPECT_EQ(error_of([&] { save_safetensors(path, {{"a", at::Tensor()}}); }),
             start + "tensor \"a\": it is undefined; leave it out");
-  EXPECT_EQ(error_of([&] {
-              save_safetensors(path, {{"a", at::eye(2).to_sparse()}});
-            }),
+  EXPECT_EQ(error_of([&] { save_safetensors(path, {{"a", at::eye(2).to_sparse()}}); }),
             start + "tensor \"a\": it is sparse; call to_dense() first");
-  EXPECT_EQ(error_of([&] {
-              save_safetensors(path, {{"__metadata__", at::ones({1})}});
-            }),
+  EXPECT_EQ(error_of([&] { save_safetensors(path, {{"__metadata__", at::ones({1})}}); }),
             start + "tensor \"__metadata__\": this name is the format's own; give another");
-  EXPECT_EQ(error_of([&] {
-              save_safetensors(path, {{"\xff", at::ones({1})}});
-            }),
+  EXPECT_EQ(error_of([&] { save_safetensors(path, {{"\xff", at::ones({1})}}); }),
             start + "a name or the metadata is not UTF-8");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(Safetensors, ADtypeThatTheFormatLacksIsAnsweredWithTheOnesItHas) {
   const TemporaryFolder folder;
-  const std::string message = error_of([&] {
-    save_safetensors(folder / "t", {{"a", at::ones({1}, at::kComplexDouble)}});
-  });
+  const std::string message =
+      error_of([&] { save_safetensors(folder / "t", {{"a", at::ones({1}, at::kComplexDouble)}}); });
   EXPECT_EQ(message.substr(0, message.find(", only")),
             "cannot write " + (folder / "t") + ": tensor \"a\": the format has no dtype ComplexDouble");
 }

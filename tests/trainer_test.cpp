@@ -96,9 +96,8 @@ TEST(Trainer, GivesTheFirstUpdateOfAWarmedUpRunRateZero) {
 TEST(Trainer, UsesTheUsersOwnSchedule) {
   Toy toy;
   const auto data = target_rows({1, 1, 1});
-  const ToyRun run = train(
-      toy, toy_arguments(),
-      {.train_dataset = &data, .schedule = [](int64_t step) { return step == 0 ? 2.0 : 0.5; }});
+  const ToyRun run = train(toy, toy_arguments(),
+                           {.train_dataset = &data, .schedule = [](int64_t step) { return step == 0 ? 2.0 : 0.5; }});
   EXPECT_THAT(rates(run), Pointwise(DoubleNear(1e-12), {0.2, 0.05, 0.05}));
 }
 
@@ -190,9 +189,9 @@ std::vector<at::Tensor> train_net(bool evaluate, int64_t accumulate) {
     arguments.eval_strategy = "steps";
     arguments.eval_steps = 1;
   }
-  Trainer trainer(
-      arguments, net, [&](const Batch& batch) { return lope::mse_loss(net->forward(batch["x"]), batch["y"]); },
-      {.train_dataset = &data, .eval_dataset = &data, .default_callbacks = false});
+  Trainer trainer(arguments, net,
+                  [&](const Batch& batch) { return lope::mse_loss(net->forward(batch["x"]), batch["y"]); },
+                  {.train_dataset = &data, .eval_dataset = &data, .default_callbacks = false});
   trainer.train();
   EXPECT_TRUE(net->is_training());
   std::vector<at::Tensor> out = net->parameters();
@@ -321,7 +320,8 @@ TEST(Trainer, ACallbackStopsTheTrainingAfterTheUpdate) {
   };
   Toy toy;
   const auto data = target_rows({1, 1, 1, 1});
-  const ToyRun run = train(toy, toy_arguments(), {.train_dataset = &data, .callbacks = {std::make_shared<StopAtTwo>()}});
+  const ToyRun run =
+      train(toy, toy_arguments(), {.train_dataset = &data, .callbacks = {std::make_shared<StopAtTwo>()}});
   EXPECT_EQ(run.output.global_step, 2);
 }
 
@@ -335,8 +335,8 @@ TEST(Trainer, ACallbackAsksForALogAndAnEvaluation) {
   const auto data = target_rows({1, 1, 1});
   auto arguments = toy_arguments();
   arguments.logging_strategy = "no";
-  const ToyRun run = train(toy, arguments,
-                           {.train_dataset = &data, .eval_dataset = &data, .callbacks = {std::make_shared<Ask>()}});
+  const ToyRun run =
+      train(toy, arguments, {.train_dataset = &data, .eval_dataset = &data, .callbacks = {std::make_shared<Ask>()}});
   EXPECT_THAT(logged_steps(run.log, "loss"), ElementsAre(2));
   EXPECT_THAT(logged_steps(run.log, "eval_loss"), ElementsAre(2));
 }
@@ -367,16 +367,14 @@ TEST(Trainer, GivesMetricsAllPredictionsAndLabelsInOrder) {
   const TensorDataset data({{"x", at::arange(5, at::kFloat)}, {"labels", at::arange(5, at::kFloat) + 1}});
   auto arguments = toy_arguments();
   arguments.per_device_eval_batch_size = 2;
-  Trainer trainer(
-      arguments, toy.model,
-      [&](const Batch& batch) { return lope::mse_loss(batch["x"] + toy.module->w, batch["labels"]); },
-      {.eval_dataset = &data,
-       .compute_metrics =
-           [](const EvalPrediction& all) -> Metrics {
-             return {{"gap", (all.labels["labels"] - all.predictions).sum().item<double>()},
-                     {"rows", static_cast<double>(all.predictions.size(0))}};
-           },
-       .default_callbacks = false});
+  Trainer trainer(arguments, toy.model,
+                  [&](const Batch& batch) { return lope::mse_loss(batch["x"] + toy.module->w, batch["labels"]); },
+                  {.eval_dataset = &data,
+                   .compute_metrics = [](const EvalPrediction& all) -> Metrics {
+                     return {{"gap", (all.labels["labels"] - all.predictions).sum().item<double>()},
+                             {"rows", static_cast<double>(all.predictions.size(0))}};
+                   },
+                   .default_callbacks = false});
   const Metrics metrics = trainer.evaluate();
   EXPECT_NEAR(metrics.at("eval_gap"), 5.0, 1e-6);
   EXPECT_EQ(metrics.at("eval_rows"), 5.0);
@@ -386,8 +384,9 @@ TEST(Trainer, GivesMetricsAllPredictionsAndLabelsInOrder) {
 TEST(Trainer, PredictsWithoutLabels) {
   Toy toy;
   const TensorDataset data({{"x", at::arange(5, at::kFloat)}});
-  Trainer trainer(toy_arguments(), toy.model, toy.loss(),
-                  {.forward = [&](const Batch& batch) { return batch["x"] * 2 + toy.module->w; }, .default_callbacks = false});
+  Trainer trainer(
+      toy_arguments(), toy.model, toy.loss(),
+      {.forward = [&](const Batch& batch) { return batch["x"] * 2 + toy.module->w; }, .default_callbacks = false});
   const PredictOutput output = trainer.predict(data);
   EXPECT_TRUE(output.predictions.equal(at::arange(5, at::kFloat) * 2));
   EXPECT_FALSE(output.metrics.contains("test_loss"));

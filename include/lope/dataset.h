@@ -4,7 +4,8 @@
 //   lope::TensorDataset data({{"x", inputs}, {"y", targets}});            // rows in dimension 0
 //   struct Images : lope::Dataset {
 //     int64_t size() const override;
-//     lope::Batch get(int64_t index) const override;                      // one example: tensors without a batch dimension
+//     lope::Batch get(int64_t index) const override;                      // one example: tensors without a batch
+//     dimension
 //   };
 
 #include <cstdint>

@@ -11,15 +11,15 @@
 
 namespace lope {
 
-/// `device` and `use_cpu` of the arguments. Throws Error when the device is not there, or cannot do bf16 or tf32 that the
-/// arguments ask for.
+/// `device` and `use_cpu` of the arguments. Throws Error when the device is not there, or cannot do bf16 or tf32 that
+/// the arguments ask for.
 at::Device pick_device(const TrainingArguments& arguments);
 
 /// Precision of the forward pass by `fp16` and `bf16`.
 Precision pick_precision(const TrainingArguments& arguments);
 
-/// `tf32` (matrix products and convolutions on CUDA) and `full_determinism` (deterministic algorithms; cuDNN without its
-/// search). Unset arguments leave LibTorch's settings alone.
+/// `tf32` (matrix products and convolutions on CUDA) and `full_determinism` (deterministic algorithms; cuDNN without
+/// its search). Unset arguments leave LibTorch's settings alone.
 void apply_compute_settings(const TrainingArguments& arguments);
 
 /// Device memory in bytes, as LibTorch's allocator counts it; zeros on the CPU.

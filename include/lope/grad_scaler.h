@@ -33,8 +33,8 @@ class GradScaler {
   const at::Tensor& scale() const { return scale_; }
   /// int32 {1}: finite updates since the scale last changed.
   const at::Tensor& growth_tracker() const { return growth_tracker_; }
-  /// Divides all gradients by the scale in place; call it once a window with the gradients of all groups. Returns float32
-  /// {1}: 1 when any of them is not finite, else 0.
+  /// Divides all gradients by the scale in place; call it once a window with the gradients of all groups. Returns
+  /// float32 {1}: 1 when any of them is not finite, else 0.
   at::Tensor unscale_(std::vector<at::Tensor>& gradients) const;
   /// After every window: `found_inf` (float32 {1}) 1 shrinks the scale, 0 counts towards growth.
   void update(const at::Tensor& found_inf);

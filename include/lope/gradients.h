@@ -12,7 +12,8 @@
 
 namespace lope {
 
-/// The gradients there are; parameters without one are left out. Throws Error naming a parameter with a sparse gradient.
+/// The gradients there are; parameters without one are left out. Throws Error naming a parameter with a sparse
+/// gradient.
 std::vector<at::Tensor> gradients(std::span<const Parameter> parameters);
 
 /// 2-norm over all elements of all tensors, float32 (float64 for float64 tensors), scalar on their device.

@@ -10,7 +10,7 @@ namespace lope {
 /// CPU kernels take a number; CUDA kernels take a float32 scalar that was looked up on the device.
 class LearningRate {
  public:
-  LearningRate(double value) : value_(value) {}                           // NOLINT(google-explicit-constructor)
+  LearningRate(double value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   explicit LearningRate(at::Tensor on_device) : tensor_(std::move(on_device)) {}
 
   bool on_host() const { return !tensor_.defined(); }

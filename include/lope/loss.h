@@ -18,8 +18,8 @@
 
 namespace lope {
 
-/// How many items (rows, or target tokens that are not ignored) a loss is the sum of: a number that the host knows, or a
-/// scalar integer tensor on the device together with the most it can be.
+/// How many items (rows, or target tokens that are not ignored) a loss is the sum of: a number that the host knows, or
+/// a scalar integer tensor on the device together with the most it can be.
 class ItemCount {
  public:
   ItemCount(int64_t count = 0) : at_most_(count) {}  // NOLINT(google-explicit-constructor): a number is a count
@@ -87,7 +87,8 @@ Loss cross_entropy(const at::Tensor& logits, const at::Tensor& targets, const Cr
 /// Sum of squared differences; count = elements. Shapes must be equal (throws Error).
 Loss mse_loss(const at::Tensor& predictions, const at::Tensor& targets);
 
-/// Binary cross-entropy in nats of logits against targets in [0, 1]; count = elements. Shapes must be equal (throws Error).
+/// Binary cross-entropy in nats of logits against targets in [0, 1]; count = elements. Shapes must be equal (throws
+/// Error).
 Loss binary_cross_entropy_with_logits(const at::Tensor& logits, const at::Tensor& targets);
 
 /// Next-token cross-entropy: position t of `logits` (rows, length, classes) predicts `labels` (rows, length) at t + 1.

@@ -31,7 +31,8 @@ struct Parameter {
   bool decay = true;
 };
 
-/// Shares the module with the user. A tensor that is registered under several names (tied) appears once, under the first.
+/// Shares the module with the user. A tensor that is registered under several names (tied) appears once, under the
+/// first.
 class Model {
  public:
   /// Throws Error when `module` is null or has no parameter that requires a gradient.
@@ -39,7 +40,7 @@ class Model {
   template <typename Derived>
   Model(const std::shared_ptr<Derived>& module)  // NOLINT(google-explicit-constructor)
       : Model(std::shared_ptr<torch::nn::Module>(module)) {}
-  Model(const torch::jit::Module& module);           // NOLINT(google-explicit-constructor)
+  Model(const torch::jit::Module& module);  // NOLINT(google-explicit-constructor)
   /// From a module holder such as torch::nn::Linear.
   template <typename Holder>
     requires requires(const Holder& holder) { std::shared_ptr<torch::nn::Module>(holder.ptr()); }

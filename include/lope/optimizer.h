@@ -25,8 +25,8 @@ struct ParameterGroup {
   double lr_scale = 1.0;
 };
 
-/// Two groups: parameters that decay, with `weight_decay`, and biases and normalisation layers, without. An empty group is
-/// left out.
+/// Two groups: parameters that decay, with `weight_decay`, and biases and normalisation layers, without. An empty group
+/// is left out.
 std::vector<ParameterGroup> parameter_groups(const Model& model, double weight_decay);
 
 /// Everything that one step depends on besides gradients and state.
@@ -56,7 +56,8 @@ class Optimizer {
   virtual void reset() = 0;
   /// State by "<parameter name>.<what>", for example "wte.weight.exp_avg", and "step".
   virtual TensorMap state() const = 0;
-  /// Copies the state in. Throws Error, naming what does not fit, when names, shapes or types differ; then nothing changes.
+  /// Copies the state in. Throws Error, naming what does not fit, when names, shapes or types differ; then nothing
+  /// changes.
   virtual void load_state(const TensorMap& state) = 0;
 
   const std::vector<ParameterGroup>& groups() const { return groups_; }

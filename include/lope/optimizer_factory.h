@@ -17,9 +17,9 @@ namespace lope {
 /// - sgd: momentum, dampening, nesterov
 /// - adagrad: lr_decay, initial_accumulator_value, eps
 /// - rmsprop: alpha, eps, momentum, centered
-/// adamw_torch, adamw_torch_fused (the same here) and adam take adam_beta1, adam_beta2 and adam_epsilon instead.
-/// Throws Error for another `optim`, and for an argument in `optim_args` that is unknown, of the wrong type or out of
-/// range.
+/// adamw_torch_fused, adamw_torch and adam take adam_beta1, adam_beta2 and adam_epsilon instead. On the CPU
+/// adamw_torch, adagrad and rmsprop do torch.optim's operations one by one, with its bits; the others are fused. Throws
+/// Error for another `optim`, and for an argument in `optim_args` that is unknown, of the wrong type or out of range.
 std::unique_ptr<Optimizer> make_optimizer(const TrainingArguments& arguments, const Model& model);
 
 }  // namespace lope

@@ -39,13 +39,13 @@ class StepReport {
 /// Sums over updates, on the host.
 struct StepTotals {
   /// Since the last call of `take_totals`.
-  double loss_sum = 0;      ///< of window means; NaN when a window's loss was
-  int64_t windows = 0;      ///< windows with at least one counted item
-  StepValues last;          ///< the latest update
+  double loss_sum = 0;  ///< of window means; NaN when a window's loss was
+  int64_t windows = 0;  ///< windows with at least one counted item
+  StepValues last;      ///< the latest update
   /// Since the start.
-  int64_t applied = 0;      ///< updates that changed the parameters
-  int64_t skipped = 0;      ///< updates that changed nothing
-  int64_t nonfinite = 0;    ///< of those, because the gradient was not finite
+  int64_t applied = 0;        ///< updates that changed the parameters
+  int64_t skipped = 0;        ///< updates that changed nothing
+  int64_t nonfinite = 0;      ///< of those, because the gradient was not finite
   int64_t nonfinite_run = 0;  ///< non-finite updates in a row, up to now
 };
 

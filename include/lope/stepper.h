@@ -39,9 +39,10 @@ struct StepperOptions {
   int64_t expected_micro_batches = 1;
 };
 
-/// Turns micro-batches into one optimizer step and does nothing else. The gradient of a window is the gradient of the mean
-/// over all its counted items, whatever the sizes of its micro-batches. A window whose gradient is not finite, or in which
-/// no item counts, changes nothing. No host read in either call. Model, optimizer and loss outlive the stepper.
+/// Turns micro-batches into one optimizer step and does nothing else. The gradient of a window is the gradient of the
+/// mean over all its counted items, whatever the sizes of its micro-batches. A window whose gradient is not finite, or
+/// in which no item counts, changes nothing. No host read in either call. Model, optimizer and loss outlive the
+/// stepper.
 class Stepper {
  public:
   /// Throws Error for negative clipping limits, an empty loss, or parameters on several devices.
@@ -53,8 +54,8 @@ class Stepper {
 
   /// One window: `accumulate` for each micro-batch, then `update`.
   StepReport step(std::span<const Batch> micro_batches);
-  /// Moves a micro-batch to the model's device and adds its gradients to the window. When the loss throws, the window is
-  /// as it was before the call, but for gradients that an interrupted backward pass had already added.
+  /// Moves a micro-batch to the model's device and adds its gradients to the window. When the loss throws, the window
+  /// is as it was before the call, but for gradients that an interrupted backward pass had already added.
   void accumulate(const Batch& micro_batch);
   /// Before a window: how many items it will have, where the host can count them. Gradients then have their final size
   /// from the first micro-batch on, and round as those of a loss that is divided by the whole count. It is a hint: the

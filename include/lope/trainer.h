@@ -82,18 +82,19 @@ struct PredictOutput {
 /// The model is shared with the user and moved to the arguments' device.
 class Trainer {
  public:
-  /// Throws Error for arguments that are not allowed, a device that is not there, and data that is missing or given twice.
+  /// Throws Error for arguments that are not allowed, a device that is not there, and data that is missing or given
+  /// twice.
   Trainer(TrainingArguments arguments, Model model, LossFunction loss, TrainerOptions options = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Trains from the model's present weights. A second call starts anew, with a new optimizer state, schedule and order.
-  /// Throws Error when the gradient was not finite in `max_nonfinite_updates` updates in a row.
+  /// Trains from the model's present weights. A second call starts anew, with a new optimizer state, schedule and
+  /// order. Throws Error when the gradient was not finite in `max_nonfinite_updates` updates in a row.
   TrainOutput train();
 
-  /// Mean loss over all items of a data set, and what `compute_metrics` gives; names begin with `prefix` and "_". Changes
-  /// nothing of a training: not the mode of the model, nor its buffers, nor random generators.
+  /// Mean loss over all items of a data set, and what `compute_metrics` gives; names begin with `prefix` and "_".
+  /// Changes nothing of a training: not the mode of the model, nor its buffers, nor random generators.
   Metrics evaluate();
   Metrics evaluate(const Dataset& dataset, const std::string& prefix = "eval");
   PredictOutput predict(const Dataset& dataset, const std::string& prefix = "test");

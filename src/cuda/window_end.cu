@@ -13,7 +13,8 @@ __device__ double rate_of(const DeviceInputs& device, double applied) {
   return device.rates[index < 0 ? 0 : index];
 }
 
-__global__ void finish_kernel(Settings settings, DeviceInputs device, Totals* totals, Values* values, Scalars* scalars) {
+__global__ void finish_kernel(Settings settings, DeviceInputs device, Totals* totals, Values* values,
+                              Scalars* scalars) {
   Inputs in;
   in.norm = *device.norm;
   in.clip_norm = *device.clip_norm;

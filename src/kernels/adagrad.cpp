@@ -58,8 +58,8 @@ void adagrad_cpu(Lists& lists, const AdagradSettings& settings, const HostUpdate
   using Op = at::opmath_type<T>;
   for_each_range(lists.parameters, [&](size_t i, int64_t begin, int64_t end) {
     run(AdagradRange<T>{lists.parameters[i].mutable_data_ptr<T>() + begin,
-                        lists.gradients[i].const_data_ptr<T>() + begin,
-                        lists.slots[0][i].mutable_data_ptr<T>() + begin, end - begin},
+                        lists.gradients[i].const_data_ptr<T>() + begin, lists.slots[0][i].mutable_data_ptr<T>() + begin,
+                        end - begin},
         AdagradFactors<Op>(settings, update, *lists.steps[i].const_data_ptr<float>()));
   });
 }

@@ -38,8 +38,8 @@ struct AdamRange {
   int64_t size;
 };
 
-/// In the order of torch.optim.AdamW's operations, rounded as they are, but for the square root: ATen's is not always the
-/// nearest number.
+/// In the order of torch.optim.AdamW's operations, rounded as they are, but for the square root: ATen's is not always
+/// the nearest number.
 template <typename T, typename Op>
 [[gnu::always_inline]] inline void adam_range(const AdamRange<T>& range, const AdamFactors<Op>& f) {
   T* __restrict parameter = range.parameter;
@@ -83,8 +83,8 @@ void adam_fused(Lists& lists, const AdamSettings& s, const Update& update) {
   const auto scale = update.grad_scale.defined() ? std::optional(update.grad_scale) : std::nullopt;
   const auto skip = update.skip.defined() ? std::optional(update.skip) : std::nullopt;
   const auto call = [&](const auto& fused, const auto& rate) {
-    fused(lists.parameters, lists.gradients, lists.slots[0], lists.slots[1], at::TensorList(), lists.steps, rate, s.beta1, s.beta2,
-          s.weight_decay, s.epsilon, false, false, scale, skip);
+    fused(lists.parameters, lists.gradients, lists.slots[0], lists.slots[1], at::TensorList(), lists.steps, rate,
+          s.beta1, s.beta2, s.weight_decay, s.epsilon, false, false, scale, skip);
   };
   const auto adamw = [](auto&&... args) { at::_fused_adamw_(std::forward<decltype(args)>(args)...); };
   const auto adam = [](auto&&... args) { at::_fused_adam_(std::forward<decltype(args)>(args)...); };

@@ -23,8 +23,7 @@ void adam_eager_(Lists& lists, const AdamSettings& s, const HostUpdate& update) 
     if (!s.decoupled && s.weight_decay != 0.0) gradient = gradient.add(parameter, s.weight_decay);
     at::Tensor& first = lists.slots[0][i].lerp_(gradient, 1.0 - s.beta1);
     at::Tensor& second = lists.slots[1][i].mul_(s.beta2).addcmul_(gradient, gradient, 1.0 - s.beta2);
-    const at::Tensor denominator =
-        (second.sqrt() / std::sqrt(1.0 - std::pow(s.beta2, step))).add_(s.epsilon);
+    const at::Tensor denominator = (second.sqrt() / std::sqrt(1.0 - std::pow(s.beta2, step))).add_(s.epsilon);
     parameter.addcdiv_(first, denominator, -(update.learning_rate / (1.0 - std::pow(s.beta1, step))));
   }
 }
@@ -35,8 +34,7 @@ void adagrad_eager_(Lists& lists, const AdagradSettings& s, const HostUpdate& up
     const auto step = static_cast<double>(*lists.steps[i].const_data_ptr<float>());
     at::Tensor gradient = scaled(lists.gradients[i], update.inverse_scale);
     if (s.weight_decay != 0.0) gradient = gradient.add(parameter, s.weight_decay);
-    const at::Tensor deviation =
-        lists.slots[0][i].addcmul_(gradient, gradient, 1.0).sqrt().add_(s.epsilon);
+    const at::Tensor deviation = lists.slots[0][i].addcmul_(gradient, gradient, 1.0).sqrt().add_(s.epsilon);
     parameter.addcdiv_(gradient, deviation, -(update.learning_rate / (1.0 + (step - 1.0) * s.lr_decay)));
   }
 }

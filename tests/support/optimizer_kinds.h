@@ -16,6 +16,8 @@ namespace lope::testing {
 struct OptimizerKind {
   std::string name;
   std::function<std::unique_ptr<Optimizer>(std::vector<ParameterGroup>)> make;
+  /// False: the operations of torch.optim one by one, which in fp16 divide 0 by 0 as they do in Python.
+  bool fused = true;
 };
 
 inline std::vector<OptimizerKind> optimizer_kinds() {
@@ -32,6 +34,19 @@ inline std::vector<OptimizerKind> optimizer_kinds() {
        [](Groups groups) {
          return std::make_unique<RMSprop>(std::move(groups), RMSpropOptions{.momentum = 0.9, .centered = true});
        }},
+      {"AdamW, not fused",
+       [](Groups groups) { return std::make_unique<AdamW>(std::move(groups), AdamOptions{.fused = false}); }, false},
+      {"Adam, not fused",
+       [](Groups groups) { return std::make_unique<Adam>(std::move(groups), AdamOptions{.fused = false}); }, false},
+      {"Adagrad, not fused",
+       [](Groups groups) { return std::make_unique<Adagrad>(std::move(groups), AdagradOptions{.fused = false}); },
+       false},
+      {"RMSprop, not fused",
+       [](Groups groups) {
+         return std::make_unique<RMSprop>(std::move(groups),
+                                          RMSpropOptions{.momentum = 0.9, .centered = true, .fused = false});
+       },
+       false},
   };
 }
 
