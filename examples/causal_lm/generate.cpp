@@ -23,8 +23,9 @@ void check(const Gpt2Config& config, const GenerateOptions& options) {
   if (options.prompt.empty()) throw lope::Error("prompt is empty: give at least one character");
 }
 
+/// The end of the text. It leaves the last position free: no example is long enough to train what that one predicts.
 at::Tensor input_ids(const std::string& text, const Gpt2& model) {
-  const auto longest = static_cast<size_t>(model->config().n_positions);
+  const auto longest = static_cast<size_t>(std::max<int64_t>(model->config().n_positions - 1, 1));
   const std::string recent = text.substr(text.size() - std::min(text.size(), longest));
   const std::vector<int64_t> bytes(recent.begin(), recent.end());
   const auto device = model->parameters().front().device();
