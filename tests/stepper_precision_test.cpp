@@ -72,6 +72,15 @@ TEST_P(StepperPrecision, AnOverflowLeavesEveryOptimizerAsItWas) {
   }
 }
 
+TEST_P(StepperPrecision, AWindowInWhichNothingCountsIsNoOverflow) {
+  Slopes slopes(device());
+  SGD optimizer(parameter_groups(slopes.model, 0.0));
+  const LossFunction nothing = [&](const Batch& batch) -> Loss { return {slopes.loss()(batch).sum * 0.0, 0}; };
+  Stepper stepper(slopes.model, optimizer, nothing, constant_rate(0.1), {.precision = Precision::kFp16});
+  EXPECT_TRUE(step(stepper, 1.0).read().skipped);
+  EXPECT_EQ(stepper.scaler()->scale().item<double>(), 65536.0);
+}
+
 TEST_P(StepperPrecision, TwoGroupsAreUnscaledOnce) {
   Slopes slopes(device());
   SGD optimizer(slopes.two_groups());

@@ -280,6 +280,21 @@ TEST(Stepper, ParametersThatAreNotTheOptimizersLoseTheirGradientsToo) {
   EXPECT_FALSE(linear->bias.grad().defined());
 }
 
+TEST(Stepper, ParametersThatAreNotTheModelsAreTrainedAndLoseTheirGradientsToo) {
+  Toy toy;
+  Toy other;
+  std::vector<ParameterGroup> groups = parameter_groups(toy.model, 0.0);
+  groups.front().parameters.push_back({"other", other.module->w});
+  SGD optimizer(groups);
+  const LossFunction loss = [&](const Batch& batch) -> Loss {
+    return {toy.loss()(batch).sum + other.loss()(batch).sum, batch.rows()};
+  };
+  Stepper stepper(toy.model, optimizer, loss, constant_rate(0.1), {.max_grad_norm = 0.0});
+  stepper.step(ones(1));
+  EXPECT_NEAR(other.w(), 0.1, 1e-7);
+  EXPECT_FALSE(other.module->w.grad().defined());
+}
+
 TEST(Stepper, GradientsAreRecordedUnderANoGradGuardToo) {
   Toy toy;
   SGD optimizer(parameter_groups(toy.model, 0.0));
