@@ -173,6 +173,12 @@ TEST(TorchOptimizer, AStateOfAnotherKindOrModelIsRefusedAndNothingChanges) {
   EXPECT_TRUE(refusal(damaged).starts_with("optimizer state: \"torch_optimizer.archive\" cannot be read: "))
       << refusal(damaged);
 
+  // One that is whole, but of another kind: found out in the middle of reading.
+  TensorMap mixed = before;
+  mixed["torch_optimizer.archive"] = sgd.state().at("torch_optimizer.archive");
+  EXPECT_TRUE(refusal(mixed).starts_with("optimizer state: \"torch_optimizer.archive\" cannot be read: "))
+      << refusal(mixed);
+
   Adapted twin;
   twin.step(1, 2);
   for (auto* run : {&own, &twin}) run->step(0.5, 0.25);
