@@ -68,8 +68,7 @@ void put_first_values_first(LogEntry& entry) {
   const auto place = [](const auto& value) {
     return std::find(kFirstValues.begin(), kFirstValues.end(), value.first) - kFirstValues.begin();
   };
-  std::stable_sort(entry.values.begin(), entry.values.end(),
-                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(entry.values, {}, place);
 }
 
 LogEntry entry_from_json(const Json& json) {
