@@ -1,4 +1,5 @@
 """The example causal_lm as people use it: files in, files out, and one line when something is wrong."""
+
 import json
 import math
 import os
@@ -12,8 +13,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 import programs
 from programs import causal_lm, causal_lm_error, flags, logged, state_of, write_examples
 
-TINY = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 16, "per_device_train_batch_size": 4, "logging_steps": 1,
-        "use_cpu": True}
+TINY = {
+    "n_layer": 1,
+    "n_head": 2,
+    "n_embd": 16,
+    "block_size": 16,
+    "per_device_train_batch_size": 4,
+    "logging_steps": 1,
+    "use_cpu": True,
+}
 TEXT = b"In the beginning God created the heaven and the earth. " * 20
 CASE_CONFIG = {"n_layer": 1, "n_head": 2, "n_embd": 8, "n_positions": 6, "vocab_size": 11}
 
@@ -50,8 +58,9 @@ def write_safetensors(path, header, data):
 class Files(InFolder):
     def test_training_on_text_lowers_the_loss_and_fills_the_output_folder(self):
         text = self.file("t.txt", TEXT)
-        output = self.train("out", train_file=text, validation_file=text, num_train_epochs=4, learning_rate=1e-2,
-                            eval_strategy="epoch")
+        output = self.train(
+            "out", train_file=text, validation_file=text, num_train_epochs=4, learning_rate=1e-2, eval_strategy="epoch"
+        )
         losses = logged(output, "loss")
         self.assertAlmostEqual(losses[0], math.log(256), delta=0.1)
         self.assertLess(losses[-1], 3.0)
@@ -97,23 +106,32 @@ class Files(InFolder):
         lengths = (3, 9, 16, 2, 5)
         lines = write_examples(self.folder / "t.jsonl", [{"input_ids": list(TEXT[:length])} for length in lengths])
         model = self.train("model", train_file=lines, num_train_epochs=1)
-        losses = [causal_lm(model_name_or_path=model, validation_file=lines, per_device_eval_batch_size=size, use_cpu=True)
-                  for size in (1, 2, 5)]
+        losses = [
+            causal_lm(model_name_or_path=model, validation_file=lines, per_device_eval_batch_size=size, use_cpu=True)
+            for size in (1, 2, 5)
+        ]
         values = [float(line.split()[1]) for line in losses]
         self.assertAlmostEqual(values[0], values[1], places=5)
         self.assertAlmostEqual(values[0], values[2], places=5)
 
     def test_a_run_can_be_repeated_and_another_seed_gives_another_model(self):
         text = self.file("t.txt", TEXT)
-        runs = [self.train(f"run{i}", train_file=text, max_steps=3, dropout=0.1, seed=seed)
-                for i, seed in enumerate((1, 1, 2))]
+        runs = [
+            self.train(f"run{i}", train_file=text, max_steps=3, dropout=0.1, seed=seed)
+            for i, seed in enumerate((1, 1, 2))
+        ]
         weights = [(run / "model.safetensors").read_bytes() for run in runs]
         self.assertEqual(weights[0], weights[1])
         self.assertNotEqual(weights[0], weights[2])
 
     def test_the_last_evaluation_is_printed_and_made_where_the_log_has_none(self):
         text = self.file("t.txt", TEXT)
-        options = TINY | {"train_file": text, "validation_file": text, "max_steps": 2, "output_dir": self.folder / "out"}
+        options = TINY | {
+            "train_file": text,
+            "validation_file": text,
+            "max_steps": 2,
+            "output_dir": self.folder / "out",
+        }
         without = causal_lm(**options)
         logged_too = causal_lm(**options, eval_strategy="steps", eval_steps=2)
         self.assertEqual(without, logged_too)
@@ -131,7 +149,9 @@ class Files(InFolder):
         first = self.train("first", train_file=text, max_steps=1)
         config = json.loads((first / "config.json").read_text())
         (first / "config.json").write_text(json.dumps(config | {"bos_token_id": 3, "dtype": "float16"}))
-        causal_lm(model_name_or_path=first, train_file=text, output_dir=self.folder / "second", max_steps=1, use_cpu=True)
+        causal_lm(
+            model_name_or_path=first, train_file=text, output_dir=self.folder / "second", max_steps=1, use_cpu=True
+        )
         again = json.loads((self.folder / "second" / "config.json").read_text())
         self.assertEqual((again["bos_token_id"], again["dtype"]), (3, "float32"))
 
@@ -175,8 +195,10 @@ class Errors(InFolder):
 
     def test_nothing_to_do(self):
         self.assertEqual(self.error(), "error: nothing to do: give --train_file, --validation_file or --generate")
-        self.assertEqual(self.error(generate=5), "error: a new model knows nothing: give --train_file, or "
-                         "--model_name_or_path for a trained one")
+        self.assertEqual(
+            self.error(generate=5),
+            "error: a new model knows nothing: give --train_file, or --model_name_or_path for a trained one",
+        )
 
     def test_a_wrong_flag(self):
         self.assertIn("--lerning_rate", self.error(lerning_rate=1))
@@ -187,35 +209,55 @@ class Errors(InFolder):
         self.assertIn("learning_rate", error)
 
     def test_missing_files(self):
-        self.assertEqual(self.error(train_file=self.folder / "no.txt"), "error: cannot read @/no.txt: No such file or "
-                         "directory; give the path of a readable file")
-        self.assertEqual(self.error(train_file=self.folder / "no.jsonl"), "error: cannot read @/no.jsonl: give the path of "
-                         "a readable file")
-        self.assertEqual(self.error(model_name_or_path=self.folder, generate=1), "error: cannot read @/config.json: a "
-                         "GPT-2 folder needs this file")
+        self.assertEqual(
+            self.error(train_file=self.folder / "no.txt"),
+            "error: cannot read @/no.txt: No such file or directory; give the path of a readable file",
+        )
+        self.assertEqual(
+            self.error(train_file=self.folder / "no.jsonl"),
+            "error: cannot read @/no.jsonl: give the path of a readable file",
+        )
+        self.assertEqual(
+            self.error(model_name_or_path=self.folder, generate=1),
+            "error: cannot read @/config.json: a GPT-2 folder needs this file",
+        )
 
     def test_an_unknown_kind_of_file(self):
-        self.assertEqual(self.data_error("t.csv", b"a"), "error: @/t.csv has an unknown kind: its name must end in .txt, "
-                         ".jsonl or .bin")
+        self.assertEqual(
+            self.data_error("t.csv", b"a"),
+            "error: @/t.csv has an unknown kind: its name must end in .txt, .jsonl or .bin",
+        )
 
     def test_empty_files(self):
         self.assertEqual(self.data_error("t.txt", b""), "error: @/t.txt has 0 tokens: at least 2 are needed")
         self.assertEqual(self.data_error("t.bin", b""), "error: @/t.bin has 0 tokens: at least 2 are needed")
-        self.assertEqual(self.data_error("t.jsonl", b"\n\n"), "error: @/t.jsonl has no examples: give it a line for each")
+        self.assertEqual(
+            self.data_error("t.jsonl", b"\n\n"), "error: @/t.jsonl has no examples: give it a line for each"
+        )
 
     def test_a_bin_file_of_half_tokens(self):
-        self.assertEqual(self.data_error("t.bin", b"abc"), "error: @/t.bin has 3 bytes: tokens of 2 bytes do not fill it")
+        self.assertEqual(
+            self.data_error("t.bin", b"abc"), "error: @/t.bin has 3 bytes: tokens of 2 bytes do not fill it"
+        )
 
     def test_tokens_beyond_the_vocabulary(self):
-        self.assertEqual(self.data_error("t.bin", struct.pack("<3H", 1, 2, 256)), "error: @/t.bin: token 256 at position 2 "
-                         "is beyond the model's vocab_size of 256")
-        self.assertEqual(self.data_error("t.txt", b"abc", vocab_size=98), "error: @/t.txt: token 98 at position 1 is "
-                         "beyond the model's vocab_size of 98")
+        self.assertEqual(
+            self.data_error("t.bin", struct.pack("<3H", 1, 2, 256)),
+            "error: @/t.bin: token 256 at position 2 is beyond the model's vocab_size of 256",
+        )
+        self.assertEqual(
+            self.data_error("t.txt", b"abc", vocab_size=98),
+            "error: @/t.txt: token 98 at position 1 is beyond the model's vocab_size of 98",
+        )
         line = b'{"input_ids": [1, 2]}\n'
-        self.assertEqual(self.data_error("t.jsonl", line + b'{"input_ids": [1, 256]}'), "error: @/t.jsonl line 2: token 256 "
-                         "in input_ids is beyond the model's vocab_size of 256")
-        self.assertEqual(self.data_error("t.jsonl", line + b'{"input_ids": [1], "labels": [-1]}'), "error: @/t.jsonl line "
-                         "2: token -1 in labels is beyond the model's vocab_size of 256")
+        self.assertEqual(
+            self.data_error("t.jsonl", line + b'{"input_ids": [1, 256]}'),
+            "error: @/t.jsonl line 2: token 256 in input_ids is beyond the model's vocab_size of 256",
+        )
+        self.assertEqual(
+            self.data_error("t.jsonl", line + b'{"input_ids": [1], "labels": [-1]}'),
+            "error: @/t.jsonl line 2: token -1 in labels is beyond the model's vocab_size of 256",
+        )
 
     def test_damaged_lines(self):
         for line, reason in (
@@ -228,17 +270,23 @@ class Errors(InFolder):
             (b'{"input_ids": [1, 2], "labels": [1]}', "it has 2 input_ids but 1 labels"),
             (json.dumps({"input_ids": [1] * 17}).encode(), "it has 17 tokens, but the model has only n_positions 16"),
         ):
-            self.assertEqual(self.data_error("t.jsonl", b'\n{"input_ids": [1, 2]}\n' + line + b"\n"),
-                             "error: @/t.jsonl line 3: " + reason)
+            self.assertEqual(
+                self.data_error("t.jsonl", b'\n{"input_ids": [1, 2]}\n' + line + b"\n"),
+                "error: @/t.jsonl line 3: " + reason,
+            )
 
     def test_a_block_longer_than_the_model(self):
         model = self.train("model", train_file=self.file("t.txt", TEXT), max_steps=1)
-        self.assertEqual(self.error(model_name_or_path=model, train_file=self.folder / "t.txt", block_size=17),
-                         "error: block_size is 17: the model's n_positions allows at most 16")
+        self.assertEqual(
+            self.error(model_name_or_path=model, train_file=self.folder / "t.txt", block_size=17),
+            "error: block_size is 17: the model's n_positions allows at most 16",
+        )
 
     def test_sizes_that_no_model_has(self):
-        self.assertEqual(self.data_error("t.txt", TEXT, n_embd=15), "error: n_embd is 15: it must be a multiple of n_head, "
-                         "which is 2")
+        self.assertEqual(
+            self.data_error("t.txt", TEXT, n_embd=15),
+            "error: n_embd is 15: it must be a multiple of n_head, which is 2",
+        )
         self.assertEqual(self.data_error("t.txt", TEXT, dropout=1), "error: resid_pdrop is 1: it must be in [0, 1)")
 
     def test_a_config_of_another_kind(self):
@@ -249,15 +297,19 @@ class Errors(InFolder):
             ("scale_attn_weights", False, "[true]"),
             ("scale_attn_by_inverse_layer_idx", True, "[false]"),
         ):
-            self.assertEqual(self.model_error(**{field: value}),
-                             f"error: @/config.json: {field} is {json.dumps(value)}: this program has only {allowed}")
+            self.assertEqual(
+                self.model_error(**{field: value}),
+                f"error: @/config.json: {field} is {json.dumps(value)}: this program has only {allowed}",
+            )
 
     def test_a_wrong_config(self):
         self.assertEqual(self.model_error(n_layer="2"), 'error: @/config.json: n_layer is "2": it must be a number')
         self.assertEqual(self.model_error(n_head=0), "error: @/config.json: n_head is 0: it must be 1 or more")
         self.assertEqual(self.model_error(n_inner=-1), "error: @/config.json: n_inner is -1: it must be 1 or more")
         self.file("config.json", b"{")
-        self.assertEqual(self.error(model_name_or_path=self.folder, generate=1), "error: @/config.json is not a JSON object")
+        self.assertEqual(
+            self.error(model_name_or_path=self.folder, generate=1), "error: @/config.json is not a JSON object"
+        )
 
     def test_weights_that_are_missing_damaged_or_do_not_fit(self):
         model = self.train("model", train_file=self.file("t.txt", TEXT), max_steps=1)
@@ -272,18 +324,23 @@ class Errors(InFolder):
         extra = header | {"extra": {"dtype": "F32", "shape": [0], "data_offsets": [len(data), len(data)]}}
         self.assertEqual(error_with(extra), "error: W has a tensor extra that this model has not")
         turned = header | {"transformer.wpe.weight": header["transformer.wpe.weight"] | {"shape": [8, 32]}}
-        self.assertEqual(error_with(turned), "error: W: transformer.wpe.weight has shape [8,32], but config.json asks for "
-                         "[16,16]")
+        self.assertEqual(
+            error_with(turned), "error: W: transformer.wpe.weight has shape [8,32], but config.json asks for [16,16]"
+        )
         self.assertIn("the file may be cut short", error_with(header, data[:-1]))
         (model / "model.safetensors").unlink()
-        self.assertEqual(self.error(model_name_or_path=model, generate=1), "error: cannot read @/model/model.safetensors: "
-                         "No such file or directory; give the path of a readable file")
+        self.assertEqual(
+            self.error(model_name_or_path=model, generate=1),
+            "error: cannot read @/model/model.safetensors: No such file or directory; give the path of a readable file",
+        )
 
     def test_text_cannot_be_sampled_from_tokens_that_are_no_bytes(self):
         lines = self.file("t.jsonl", b'{"input_ids": [1, 2]}')
         model = self.train("model", train_file=lines, vocab_size=11)
-        self.assertEqual(self.error(model_name_or_path=model, generate=1), "error: this model has 11 tokens: only one "
-                         "whose tokens are the 256 bytes can generate text")
+        self.assertEqual(
+            self.error(model_name_or_path=model, generate=1),
+            "error: this model has 11 tokens: only one whose tokens are the 256 bytes can generate text",
+        )
 
 
 class Dropout(InFolder):
@@ -297,8 +354,17 @@ class Dropout(InFolder):
         for name in ("none", "resid_pdrop", "embd_pdrop", "attn_pdrop"):
             (model / "config.json").write_text(json.dumps(config | {name: 0.5}))
             output = self.folder / name
-            causal_lm(model_name_or_path=model, train_file=text, validation_file=text, output_dir=output, max_steps=1,
-                      learning_rate=0, logging_steps=1, eval_strategy="epoch", use_cpu=True)
+            causal_lm(
+                model_name_or_path=model,
+                train_file=text,
+                validation_file=text,
+                output_dir=output,
+                max_steps=1,
+                learning_rate=0,
+                logging_steps=1,
+                eval_strategy="epoch",
+                use_cpu=True,
+            )
             losses[name] = (logged(output, "loss")[0], logged(output, "eval_loss")[0])
         self.assertEqual(len({train for train, _ in losses.values()}), 4)
         self.assertEqual(len({evaluation for _, evaluation in losses.values()}), 1)
@@ -313,7 +379,9 @@ class SameAsPython(InFolder):
 
     def setUp(self):
         super().setUp()
-        self.examples = [{"input_ids": [(7 * i + row) % 96 for i in range(length)]} for row, length in enumerate((16, 3, 1))]
+        self.examples = [
+            {"input_ids": [(7 * i + row) % 96 for i in range(length)]} for row, length in enumerate((16, 3, 1))
+        ]
         self.lines = write_examples(self.folder / "t.jsonl", self.examples)
 
     def assert_same_logits(self, folder):
@@ -334,8 +402,16 @@ class SameAsPython(InFolder):
         import transformers
 
         torch.manual_seed(3)
-        settings = {"n_layer": 2, "n_head": 4, "n_embd": 32, "n_positions": 16, "vocab_size": 96, "initializer_range": 0.2,
-                    "bos_token_id": 1, "eos_token_id": 1}
+        settings = {
+            "n_layer": 2,
+            "n_head": 4,
+            "n_embd": 32,
+            "n_positions": 16,
+            "vocab_size": 96,
+            "initializer_range": 0.2,
+            "bos_token_id": 1,
+            "eos_token_id": 1,
+        }
         return transformers.GPT2LMHeadModel(transformers.GPT2Config(**(settings | config)))
 
     def test_python_loads_a_new_model_that_was_trained_here(self):
@@ -344,8 +420,14 @@ class SameAsPython(InFolder):
 
     def test_python_loads_its_own_model_after_more_training_here(self):
         self.python_model().save_pretrained(self.folder / "python")
-        causal_lm(model_name_or_path=self.folder / "python", train_file=self.lines, output_dir=self.folder / "out",
-                  num_train_epochs=3, learning_rate=1e-2, use_cpu=True)
+        causal_lm(
+            model_name_or_path=self.folder / "python",
+            train_file=self.lines,
+            output_dir=self.folder / "out",
+            num_train_epochs=3,
+            learning_rate=1e-2,
+            use_cpu=True,
+        )
         self.assert_same_logits(self.folder / "python")
         self.assert_same_logits(self.folder / "out")
 
@@ -354,13 +436,15 @@ class SameAsPython(InFolder):
         self.assert_same_logits(self.folder / "python")
 
     def test_names_without_the_prefix_and_redundant_tensors_are_read(self):
-        import torch
         import safetensors.torch
+        import torch
 
         model = self.python_model()
         model.save_pretrained(self.folder / "python")
         path = self.folder / "python" / "model.safetensors"
-        tensors = {name.removeprefix("transformer."): value for name, value in safetensors.torch.load_file(path).items()}
+        tensors = {
+            name.removeprefix("transformer."): value for name, value in safetensors.torch.load_file(path).items()
+        }
         tensors["h.0.attn.bias"] = torch.ones(1, 1, 16, 16, dtype=torch.bool).tril()
         tensors["h.0.attn.masked_bias"] = torch.tensor(-1e4)
         safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})

@@ -1,4 +1,5 @@
 """The same numbers as Hugging Face's Trainer: the reference runs in LOPE_SHARED_DIR, and fresh ones made here."""
+
 import json
 import os
 import pathlib
@@ -17,33 +18,75 @@ NOT_YET = {"adafactor"}  # an optimizer that the library has not
 
 RAGGED = ["--lengths", "4:48", "--mask_prompts"]
 FRESH = {
-    "ragged_windows": ["--rows", "37", "per_device_train_batch_size=3", "gradient_accumulation_steps=5",
-                       "num_train_epochs=2.5", *RAGGED],
+    "ragged_windows": [
+        "--rows",
+        "37",
+        "per_device_train_batch_size=3",
+        "gradient_accumulation_steps=5",
+        "num_train_epochs=2.5",
+        *RAGGED,
+    ],
     "clipping_and_decay": ["max_grad_norm=0.1", "weight_decay=0.1", "gradient_accumulation_steps=3", *RAGGED],
     "cosine_with_warmup_ratio": ["lr_scheduler_type=cosine", "warmup_steps=0.07", "num_train_epochs=3"],
-    "cosine_with_min_lr": ["lr_scheduler_type=cosine_with_min_lr", 'lr_scheduler_kwargs={"min_lr": 3e-4}',
-                           "warmup_steps=2"],
-    "warmup_stable_decay": ["lr_scheduler_type=warmup_stable_decay", "warmup_steps=3",
-                            'lr_scheduler_kwargs={"num_decay_steps": 5, "min_lr_ratio": 0.1, "decay_type": "1-sqrt"}'],
-    "polynomial": ["lr_scheduler_type=polynomial", 'lr_scheduler_kwargs={"power": 0.5, "lr_end": 1e-4}', "warmup_steps=2"],
-    "plateau": ["lr_scheduler_type=reduce_lr_on_plateau", "learning_rate=0.05", "eval_strategy=steps", "eval_steps=1",
-                "metric_for_best_model=eval_loss", 'lr_scheduler_kwargs={"patience": 1, "factor": 0.3, "cooldown": 2}',
-                "--eval_rows", "8"],
+    "cosine_with_min_lr": [
+        "lr_scheduler_type=cosine_with_min_lr",
+        'lr_scheduler_kwargs={"min_lr": 3e-4}',
+        "warmup_steps=2",
+    ],
+    "warmup_stable_decay": [
+        "lr_scheduler_type=warmup_stable_decay",
+        "warmup_steps=3",
+        'lr_scheduler_kwargs={"num_decay_steps": 5, "min_lr_ratio": 0.1, "decay_type": "1-sqrt"}',
+    ],
+    "polynomial": [
+        "lr_scheduler_type=polynomial",
+        'lr_scheduler_kwargs={"power": 0.5, "lr_end": 1e-4}',
+        "warmup_steps=2",
+    ],
+    "plateau": [
+        "lr_scheduler_type=reduce_lr_on_plateau",
+        "learning_rate=0.05",
+        "eval_strategy=steps",
+        "eval_steps=1",
+        "metric_for_best_model=eval_loss",
+        'lr_scheduler_kwargs={"patience": 1, "factor": 0.3, "cooldown": 2}',
+        "--eval_rows",
+        "8",
+    ],
     "sgd": ["optim=sgd", "optim_args=momentum=0.9,nesterov=True", "learning_rate=0.1", "weight_decay=0.01", *RAGGED],
     "adagrad": ["optim=adagrad", "learning_rate=0.02", "weight_decay=0.01"],
     "rmsprop": ["optim=rmsprop", "optim_args=alpha=0.9,momentum=0.5,centered=True", "weight_decay=0.01"],
     "label_smoothing": ["label_smoothing_factor=0.2", "per_device_train_batch_size=3", "gradient_accumulation_steps=4"],
-    "logging_by_epoch": ["logging_strategy=epoch", "--rows", "41", "gradient_accumulation_steps=3", "num_train_epochs=2",
-                         *RAGGED],
-    "evaluation": ["eval_strategy=steps", "eval_steps=0.3", "--eval_rows", "13", "per_device_eval_batch_size=5", *RAGGED],
+    "logging_by_epoch": [
+        "logging_strategy=epoch",
+        "--rows",
+        "41",
+        "gradient_accumulation_steps=3",
+        "num_train_epochs=2",
+        *RAGGED,
+    ],
+    "evaluation": [
+        "eval_strategy=steps",
+        "eval_steps=0.3",
+        "--eval_rows",
+        "13",
+        "per_device_eval_batch_size=5",
+        *RAGGED,
+    ],
     "bf16": ["bf16=true", "gradient_accumulation_steps=2", "weight_decay=0.1", *RAGGED],
 }
 
 
 def train(case, output):
     """Runs the example on a case."""
-    options = {"model_name_or_path": case, "train_file": case / "train.jsonl", "args_file": case / "args.json",
-               "train_sampling_strategy": "sequential", "use_cpu": True, "output_dir": output}
+    options = {
+        "model_name_or_path": case,
+        "train_file": case / "train.jsonl",
+        "args_file": case / "args.json",
+        "train_sampling_strategy": "sequential",
+        "use_cpu": True,
+        "output_dir": output,
+    }
     if (case / "eval.jsonl").exists():
         options["validation_file"] = case / "eval.jsonl"
     programs.causal_lm(**options)
@@ -63,8 +106,9 @@ class InFolder(unittest.TestCase):
 
 def check(case, output):
     """What the references' own script finds, or nothing."""
-    process = subprocess.run([sys.executable, REFERENCES / "check_parity.py", case, output], capture_output=True, text=True,
-                             check=False)
+    process = subprocess.run(
+        [sys.executable, REFERENCES / "check_parity.py", case, output], capture_output=True, text=True, check=False
+    )
     return process.stdout + process.stderr if process.returncode != 0 else ""
 
 

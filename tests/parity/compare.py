@@ -6,6 +6,7 @@
 Prints each difference and exits with 1 when there is any. Compared are the log entries of training (step, epoch, loss,
 norm, rate), those of evaluation, the mean loss, the number of updates, and the weights.
 """
+
 import json
 import pathlib
 import sys
@@ -13,10 +14,22 @@ import sys
 import safetensors.numpy
 
 # Relative to the larger of the expected value and the second number.
-FLOAT32 = {"loss": (1e-4, 1e-3), "grad_norm": (1e-3, 1e-2), "learning_rate": (1e-6, 1e-12), "epoch": (1e-6, 1e-3),
-           "eval_loss": (1e-4, 1e-3), "train_loss": (1e-4, 1e-3), "weights": (1e-3, 1e-2)}
-HALF = FLOAT32 | {"loss": (5e-3, 1e-3), "grad_norm": (5e-2, 1e-2), "eval_loss": (5e-3, 1e-3), "train_loss": (5e-3, 1e-3),
-                  "weights": (2e-2, 1e-2)}
+FLOAT32 = {
+    "loss": (1e-4, 1e-3),
+    "grad_norm": (1e-3, 1e-2),
+    "learning_rate": (1e-6, 1e-12),
+    "epoch": (1e-6, 1e-3),
+    "eval_loss": (1e-4, 1e-3),
+    "train_loss": (1e-4, 1e-3),
+    "weights": (1e-3, 1e-2),
+}
+HALF = FLOAT32 | {
+    "loss": (5e-3, 1e-3),
+    "grad_norm": (5e-2, 1e-2),
+    "eval_loss": (5e-3, 1e-3),
+    "train_loss": (5e-3, 1e-3),
+    "weights": (2e-2, 1e-2),
+}
 
 
 class Comparison:
@@ -55,8 +68,11 @@ def compare_evaluation(comparison, case, expected, got):
         return
     got = entries_with(got, "eval_loss")
     lengths = {len(json.loads(line)["input_ids"]) for line in (case / "eval.jsonl").read_text().splitlines()}
-    comparison.same("steps with an evaluation", [entry["step"] for entry in evaluations],
-                    [entry["step"] for entry in got][: len(evaluations)])
+    comparison.same(
+        "steps with an evaluation",
+        [entry["step"] for entry in evaluations],
+        [entry["step"] for entry in got][: len(evaluations)],
+    )
     if len(lengths) == 1:
         for one, other in zip(evaluations, got):
             comparison.close(f"step {one['step']} eval_loss", "eval_loss", one["eval_loss"], other["eval_loss"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a reference run: what Hugging Face's Trainer does with a tiny GPT-2, dropout 0 and data in their stored order.
 
-    make_case.py FOLDER --seed 3 --rows 40 --lengths 4:48 --eval_rows 10 gradient_accumulation_steps=4 lr_scheduler_type=cosine
+    make_case.py FOLDER --seed 3 --rows 40 --lengths 4:48 gradient_accumulation_steps=4 lr_scheduler_type=cosine
 
     make_case.py FOLDER --again CASE
 
@@ -17,6 +17,7 @@ Fields of TrainingArguments come last, as name=value (JSON, or else text). FOLDE
 The Python Trainer counts the first token of each example among the targets although nothing predicts it. It is given
 labels in which that token is masked, so that its mean is over the tokens that are predicted.
 """
+
 import argparse
 import json
 import pathlib
@@ -85,8 +86,17 @@ def random_examples(generator, rows, lengths, vocab_size, mask_prompts):
 def tiny_gpt2(options):
     torch.manual_seed(options.seed)
     config = transformers.GPT2Config(
-        vocab_size=options.vocab_size, n_positions=options.n_positions, n_embd=options.n_embd, n_layer=options.n_layer,
-        n_head=options.n_head, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=1, eos_token_id=1)
+        vocab_size=options.vocab_size,
+        n_positions=options.n_positions,
+        n_embd=options.n_embd,
+        n_layer=options.n_layer,
+        n_head=options.n_head,
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        bos_token_id=1,
+        eos_token_id=1,
+    )
     return transformers.GPT2LMHeadModel(config)
 
 
@@ -108,11 +118,20 @@ def run(model, arguments, train, evaluation):
     """Trains, and returns what expected.json holds."""
     with tempfile.TemporaryDirectory() as scratch:
         trainer = transformers.Trainer(
-            model=model, data_collator=pad, train_dataset=Examples(train),
+            model=model,
+            data_collator=pad,
+            train_dataset=Examples(train),
             eval_dataset=Examples(evaluation) if evaluation else None,
             args=transformers.TrainingArguments(
-                output_dir=scratch, report_to=[], save_strategy="no", use_cpu=True, disable_tqdm=True,
-                train_sampling_strategy="sequential", **arguments))
+                output_dir=scratch,
+                report_to=[],
+                save_strategy="no",
+                use_cpu=True,
+                disable_tqdm=True,
+                train_sampling_strategy="sequential",
+                **arguments,
+            ),
+        )
         trainer.remove_callback(transformers.PrinterCallback)
         result = trainer.train()
     history = [without_speed(entry) for entry in trainer.state.log_history]
@@ -174,8 +193,9 @@ def make_case(options):
     arguments = DEFAULTS | {"seed": options.seed} | dict(options.arguments)
     generator = torch.Generator().manual_seed(options.seed)
     train = random_examples(generator, options.rows, options.lengths, options.vocab_size, options.mask_prompts)
-    evaluation = random_examples(generator, options.eval_rows, options.eval_lengths or options.lengths, options.vocab_size,
-                                 options.mask_prompts)
+    evaluation = random_examples(
+        generator, options.eval_rows, options.eval_lengths or options.lengths, options.vocab_size, options.mask_prompts
+    )
     model = tiny_gpt2(options)
     model.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)

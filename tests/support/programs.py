@@ -1,4 +1,5 @@
 """Runs the built programs for the tests in Python. LOPE_BIN_DIR says where they are, by default build/release/bin."""
+
 import json
 import os
 import pathlib
@@ -18,7 +19,9 @@ def run(program, *arguments):
 
 def flags(options):
     """{"max_steps": 3, "bf16": True} as --max_steps 3 --bf16 true."""
-    words = ((f"--{name}", str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options.items())
+    words = (
+        (f"--{name}", str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options.items()
+    )
     return [word for pair in words for word in pair]
 
 
