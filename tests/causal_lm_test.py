@@ -62,7 +62,7 @@ class Files(InFolder):
             "out", train_file=text, validation_file=text, num_train_epochs=4, learning_rate=1e-2, eval_strategy="epoch"
         )
         losses = logged(output, "loss")
-        self.assertAlmostEqual(losses[0], math.log(256), delta=0.1)
+        self.assertAlmostEqual(losses[0], math.log(256), delta=0.5)
         self.assertLess(losses[-1], 3.0)
         self.assertEqual(len(logged(output, "eval_loss")), 4)
         names = {path.name for path in output.iterdir()}

@@ -1,5 +1,6 @@
 // Trains a GPT-2 language model, from nothing or from a Hugging Face folder, and samples text from it. See README.md.
 
+#include <cmath>
 #include <iostream>
 
 #include "data.h"
@@ -57,6 +58,8 @@ Gpt2 make_model(const Options& options) {
   if (!options.model_name_or_path.empty()) return load_gpt2(options.model_name_or_path);
   Gpt2Config config = options.new_model;
   if (options.block_size > 0) config.n_positions = options.block_size;
+  // GPT-2's 0.02 is for a width of 768: narrow models learn much faster from larger weights.
+  config.initializer_range = 0.02 * std::sqrt(768.0 / static_cast<double>(config.n_embd));
   config.resid_pdrop = config.embd_pdrop = config.attn_pdrop = options.dropout;
   return Gpt2(config);
 }
