@@ -28,6 +28,15 @@ RateFunction LearningRateSchedule::rate() const {
   return [base = base_, factor = factor_](int64_t step) { return base * factor(step); };
 }
 
+std::optional<Plateau::State> LearningRateSchedule::plateau_state() const {
+  if (!plateau_) return std::nullopt;
+  return plateau_->state();
+}
+
+void LearningRateSchedule::load_plateau(const Plateau::State& state) {
+  if (plateau_) plateau_->load_state(state);
+}
+
 bool LearningRateSchedule::step(double metric) {
   const double before = plateau_->learning_rate();
   return plateau_->step(metric) != before;

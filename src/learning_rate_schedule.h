@@ -20,6 +20,9 @@ class LearningRateSchedule {
   /// Takes the metric of an evaluation. True when the rate has changed.
   bool step(double metric);
 
+  std::optional<Plateau::State> plateau_state() const;
+  void load_plateau(const Plateau::State& state);
+
  private:
   double base_;
   RateFactor factor_;

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lope/atomic_file.h"
 #include "lope/error.h"
 #include "lope/safetensors.h"
 #include "safetensors_format.h"
 #include "safetensors_header_reader.h"
+#include "safetensors_write.h"
 
 namespace lope {
 namespace {
@@ -70,15 +72,15 @@ std::string header_text(const std::vector<Named>& order, const std::map<std::str
                           text.size(), safetensors::kMostHeaderBytes));
 }
 
-void write_header(AtomicFile& file, const std::string& text) {
+void write_header(const ByteSink& sink, const std::string& text) {
   const std::uint64_t length = text.size();
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(text);
+  sink(std::as_bytes(std::span(&length, 1)));
+  sink(std::as_bytes(std::span(text)));
 }
 
-void write_data(AtomicFile& file, const at::Tensor& tensor) {
+void write_data(const ByteSink& sink, const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
-  file.write({static_cast<const std::byte*>(plain.const_data_ptr()), plain.nbytes()});
+  sink({static_cast<const std::byte*>(plain.const_data_ptr()), plain.nbytes()});
 }
 
 std::string checked_header(const std::string& path, const std::vector<Named>& order,
@@ -95,14 +97,20 @@ std::string checked_header(const std::string& path, const std::vector<Named>& or
 
 }  // namespace
 
+void write_safetensors(const ByteSink& sink, const std::string& path, const TensorMap& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::vector<Named> order = in_file_order(tensors);
+  write_header(sink, checked_header(path, order, metadata));
+  for (const Named named : order) write_data(sink, named->second);
+}
+
 void save_safetensors(const std::string& path, const TensorMap& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  const std::vector<Named> order = in_file_order(tensors);
-  const std::string header = checked_header(path, order, metadata);
-  AtomicFile file(path);
-  write_header(file, header);
-  for (const Named named : order) write_data(file, named->second);
-  file.commit();
+  // Opened by the first bytes, which come once all tensors are known to be writable.
+  std::optional<AtomicFile> file;
+  const auto sink = [&](std::span<const std::byte> bytes) { (file ? *file : file.emplace(path)).write(bytes); };
+  write_safetensors(sink, path, tensors, metadata);
+  file->commit();
 }
 
 }  // namespace lope

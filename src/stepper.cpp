@@ -35,4 +35,8 @@ void Stepper::set_learning_rate(RateFunction learning_rate) { impl_->set_learnin
 
 GradScaler* Stepper::scaler() { return impl_->scaler(); }
 
+TensorMap Stepper::state() const { return impl_->state(); }
+
+void Stepper::load_state(const TensorMap& state) { impl_->load_state(state); }
+
 }  // namespace lope

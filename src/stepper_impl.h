@@ -24,6 +24,8 @@ class Stepper::Impl {
   int64_t micro_batches() const { return micro_batches_; }
   void set_learning_rate(RateFunction learning_rate);
   GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
+  TensorMap state() const;
+  void load_state(const TensorMap& state);
 
  private:
   Loss forward(const Batch& batch);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint_files.h"
 #include "lope/atomic_file.h"
 #include "lope/callbacks/default_callbacks.h"
 #include "lope/device.h"
@@ -18,8 +19,6 @@ void check_supported(const TrainingArguments& arguments) {
   const auto refuse = [](bool asked, const char* name, const char* instead) {
     if (asked) throw Error(fmt::format("{}: not supported yet; {}", name, instead));
   };
-  refuse(!arguments.resume_from_checkpoint.empty(), "resume_from_checkpoint", "leave it out");
-  refuse(arguments.load_best_model_at_end, "load_best_model_at_end", "leave it out");
   refuse(arguments.dataloader_num_workers > 0, "dataloader_num_workers", "set it to 0");
   refuse(arguments.train_sampling_strategy == "group_by_length", "train_sampling_strategy \"group_by_length\"",
          "choose random or sequential");
@@ -40,6 +39,12 @@ void check_data(const TrainingArguments& arguments, const TrainerOptions& option
         "lr_scheduler_type is \"reduce_lr_on_plateau\" but eval_strategy is \"no\": it needs evaluations; set steps or "
         "epoch");
   }
+}
+
+void write_whole(const std::filesystem::path& path, const std::string& text) {
+  AtomicFile file(path.string());
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace
@@ -70,7 +75,8 @@ TrainingContext TrainerCore::context() const {
           .progress = progress,
           .epoch = reported_epoch(progress.epoch, progress.micro_step, plan.batches_per_epoch),
           .log_history = log_history,
-          .best = best};
+          .best = best,
+          .best_model_checkpoint = best_model_checkpoint};
 }
 
 EvaluationSettings TrainerCore::evaluation_settings() const {
@@ -83,15 +89,16 @@ EvaluationSettings TrainerCore::evaluation_settings() const {
           }};
 }
 
-TrainOutput TrainerCore::train() {
+TrainOutput TrainerCore::train(const std::string& resume_from_checkpoint) {
   if (options.train_dataset == nullptr && options.train_stream == nullptr) {
     throw Error("trainer: there is nothing to train on: set TrainerOptions::train_dataset or train_stream");
   }
   progress = {};
   log_history.clear();
   best.reset();
+  best_model_checkpoint.clear();
   TrainingRun run(*this);
-  return run.run();
+  return run.run(resume_from_checkpoint);
 }
 
 Metrics TrainerCore::evaluate(const Dataset& dataset, const std::string& prefix) {
@@ -112,10 +119,9 @@ PredictOutput TrainerCore::predict(const Dataset& dataset, const std::string& pr
 void TrainerCore::save_model(const std::filesystem::path& given) const {
   const std::filesystem::path directory = given.empty() ? std::filesystem::path(arguments.output_dir) : given;
   std::filesystem::create_directories(directory);
-  save_safetensors(directory / "model.safetensors", model.state(), {{"format", "pt"}});
-  AtomicFile file((directory / "training_args.json").string());
-  file.write(arguments.to_json() + "\n");
-  file.commit();
+  save_safetensors(directory / checkpoint_files::kModel, model.state(), {{"format", "pt"}});
+  write_whole(directory / checkpoint_files::kArguments, arguments.to_json() + "\n");
+  for (const auto& [name, text] : options.model_files) write_whole(directory / name, text);
 }
 
 Trainer::Trainer(TrainingArguments arguments, Model model, LossFunction loss, TrainerOptions options)
@@ -124,7 +130,9 @@ Trainer::Trainer(TrainingArguments arguments, Model model, LossFunction loss, Tr
 
 Trainer::~Trainer() = default;
 
-TrainOutput Trainer::train() { return core_->train(); }
+TrainOutput Trainer::train() { return core_->train(core_->arguments.resume_from_checkpoint); }
+
+TrainOutput Trainer::train(const std::string& resume_from_checkpoint) { return core_->train(resume_from_checkpoint); }
 
 Metrics Trainer::evaluate() {
   if (core_->options.eval_dataset == nullptr) {

@@ -14,7 +14,7 @@ class TrainerCore {
  public:
   TrainerCore(TrainingArguments given, Model trained, LossFunction loss_function, TrainerOptions trainer_options);
 
-  TrainOutput train();
+  TrainOutput train(const std::string& resume_from_checkpoint);
   Metrics evaluate(const Dataset& dataset, const std::string& prefix);
   PredictOutput predict(const Dataset& dataset, const std::string& prefix);
   void save_model(const std::filesystem::path& directory) const;
@@ -33,6 +33,7 @@ class TrainerCore {
   Progress progress;
   std::vector<LogEntry> log_history;
   std::optional<BestMetric> best;
+  std::filesystem::path best_model_checkpoint;
   /// Whether a user's own optimizer has been used by an earlier training.
   bool optimizer_used = false;
 };

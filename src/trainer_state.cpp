@@ -25,6 +25,7 @@ TrainerState TrainerState::of(const TrainingContext& context) {
     state.best_metric = context.best->value;
     state.best_global_step = context.best->step;
   }
+  if (!context.best_model_checkpoint.empty()) state.best_model_checkpoint = context.best_model_checkpoint.string();
   return state;
 }
 

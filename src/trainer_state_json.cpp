@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "json_fields.h"
 #include "python_json.h"
 
 namespace lope {
 namespace {
 
+constexpr std::string_view kFile = "trainer_state.json";
 constexpr std::array<std::string_view, 3> kFirstValues{"loss", "grad_norm", "learning_rate"};
 
 template <typename T>
@@ -37,32 +39,6 @@ nlohmann::json callbacks_to_json(const std::map<std::string, std::string>& callb
   return json;
 }
 
-std::string_view type_text(const double&) { return "a number"; }
-std::string_view type_text(const int64_t&) { return "a whole number"; }
-std::string_view type_text(const std::string&) { return "a text"; }
-template <typename T>
-std::string type_text(const std::optional<T>&) {
-  return fmt::format("{} or null", type_text(T{}));
-}
-
-[[noreturn]] void refuse(std::string_view name, const Json& value, std::string_view allowed) {
-  constexpr std::size_t kShown = 40;
-  throw Error(fmt::format("{} is {}: it must be {}", name,
-                          value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShown), allowed));
-}
-
-const Json& needed(const Json& json, std::string_view name) {
-  const auto found = json.find(name);
-  if (found == json.end()) throw Error(fmt::format("{} is missing: it is not a whole trainer_state.json", name));
-  return *found;
-}
-
-template <typename T>
-void read(const Json& json, std::string_view name, T& value) {
-  const auto found = json.find(name);
-  if (found != json.end() && !read_json(*found, value)) refuse(name, *found, type_text(value));
-}
-
 // As the Trainer logs them; the file has them in alphabetical order.
 void put_first_values_first(LogEntry& entry) {
   const auto place = [](const auto& value) {
@@ -72,10 +48,10 @@ void put_first_values_first(LogEntry& entry) {
 }
 
 LogEntry entry_from_json(const Json& json) {
-  if (!json.is_object()) refuse("an entry of log_history", json, "an object");
+  if (!json.is_object()) refuse_field("an entry of log_history", json, "an object");
   LogEntry entry;
-  read(json, "epoch", entry.epoch);
-  read(json, "step", entry.step);
+  read_field(json, "epoch", entry.epoch);
+  read_field(json, "step", entry.step);
   for (const auto& [name, value] : json.items()) {
     if (name == "epoch" || name == "step" || !value.is_number()) continue;
     entry.values.emplace_back(name, value.get<double>());
@@ -85,15 +61,15 @@ LogEntry entry_from_json(const Json& json) {
 }
 
 void read_log_history(const Json& json, TrainerState& state) {
-  const Json& entries = needed(json, "log_history");
-  if (!entries.is_array()) refuse("log_history", entries, "an array");
+  const Json& entries = need_field(json, "log_history", kFile);
+  if (!entries.is_array()) refuse_field("log_history", entries, "an array");
   for (const Json& entry : entries) state.log_history.push_back(entry_from_json(entry));
 }
 
 void read_callbacks(const Json& json, TrainerState& state) {
   const auto found = json.find("stateful_callbacks");
   if (found == json.end()) return;
-  if (!found->is_object()) refuse("stateful_callbacks", *found, "an object");
+  if (!found->is_object()) refuse_field("stateful_callbacks", *found, "an object");
   for (const auto& [name, value] : found->items()) state.stateful_callbacks[name] = to_python_json(value);
 }
 
@@ -125,22 +101,21 @@ std::string TrainerState::to_json() const {
 
 TrainerState TrainerState::from_json(std::string_view text) {
   const Json json = parse_python_json(text);
-  if (!json.is_object()) refuse("the state", json, "an object");
   TrainerState state;
-  needed(json, "global_step");
-  read(json, "epoch", state.epoch);
-  read(json, "global_step", state.global_step);
-  read(json, "max_steps", state.max_steps);
-  read(json, "num_train_epochs", state.num_train_epochs);
-  read(json, "logging_steps", state.logging_steps);
-  read(json, "eval_steps", state.eval_steps);
-  read(json, "save_steps", state.save_steps);
-  read(json, "train_batch_size", state.train_batch_size);
-  read(json, "num_input_tokens_seen", state.num_input_tokens_seen);
-  read(json, "total_flos", state.total_flos);
-  read(json, "best_metric", state.best_metric);
-  read(json, "best_global_step", state.best_global_step);
-  read(json, "best_model_checkpoint", state.best_model_checkpoint);
+  need_field(json, "global_step", kFile);
+  read_field(json, "epoch", state.epoch);
+  read_field(json, "global_step", state.global_step);
+  read_field(json, "max_steps", state.max_steps);
+  read_field(json, "num_train_epochs", state.num_train_epochs);
+  read_field(json, "logging_steps", state.logging_steps);
+  read_field(json, "eval_steps", state.eval_steps);
+  read_field(json, "save_steps", state.save_steps);
+  read_field(json, "train_batch_size", state.train_batch_size);
+  read_field(json, "num_input_tokens_seen", state.num_input_tokens_seen);
+  read_field(json, "total_flos", state.total_flos);
+  read_field(json, "best_metric", state.best_metric);
+  read_field(json, "best_global_step", state.best_global_step);
+  read_field(json, "best_model_checkpoint", state.best_model_checkpoint);
   read_log_history(json, state);
   read_callbacks(json, state);
   return state;

@@ -67,32 +67,36 @@ TrainingRun::TrainingRun(TrainerCore& trainer)
       loader_(make_loader(trainer)),
       optimizer_(take_optimizer(trainer)),
       schedule_(trainer.arguments, trainer.options.schedule, trainer.plan = make_plan(trainer.arguments, loader_)),
-      stepper_(trainer.model, *optimizer_, trainer.loss, schedule_.rate(), stepper_options(trainer)) {}
+      stepper_(trainer.model, *optimizer_, trainer.loss, schedule_.rate(), stepper_options(trainer)),
+      saver_({.in_background = trainer.arguments.save_in_background, .limit = trainer.arguments.save_total_limit}) {}
 
-template <typename Event>
-void TrainingRun::notify(Event event) {
-  const TrainingContext context = trainer_.context();
-  for (const auto& callback : trainer_.callbacks) event(*callback, context);
-}
-
-TrainOutput TrainingRun::run() {
+TrainOutput TrainingRun::run(const std::string& resume_from_checkpoint) {
   set_seed(static_cast<uint64_t>(trainer_.arguments.seed));
   trainer_.model.train(true);
   begin_ = std::chrono::steady_clock::now();
+  resume(resume_from_checkpoint);
+  if (saves()) prepare_saving();
+  first_ = trainer_.progress;
   notify([this](Callback& callback, const TrainingContext& context) { callback.on_train_begin(context, control_); });
-  if (trainer_.arguments.eval_on_start) evaluate();
+  if (trainer_.arguments.eval_on_start && first_.step == 0) evaluate();
+  // A checkpoint of the last update: what comes at the end of its epoch is still to be done.
+  if (finished() && !interrupted() && inside_epoch()) run_epoch();
   while (!finished()) run_epoch();
   return finish();
 }
 
 void TrainingRun::run_epoch() {
-  loader_.seek({.epoch = trainer_.progress.epoch});
-  notify([this](Callback& callback, const TrainingContext& context) { callback.on_epoch_begin(context, control_); });
+  if (trainer_.progress.micro_step == 0) {
+    loader_.seek({.epoch = trainer_.progress.epoch});
+    notify([this](Callback& callback, const TrainingContext& context) { callback.on_epoch_begin(context, control_); });
+  }
+  epoch_ended_ = false;
   bool exhausted = false;
   while (!finished() && !exhausted) {
     exhausted = !accumulate_window();
     if (stepper_.window_size() > 0) after_update(stepper_.update());
   }
+  if (interrupted()) return;
   if (trainer_.progress.micro_step == 0) {
     throw Error(fmt::format("training data: epoch {} yields no example: give at least one", trainer_.progress.epoch));
   }
@@ -144,11 +148,15 @@ void TrainingRun::after_update(const StepReport& report) {
   notify([&](Callback& callback, const TrainingContext& context) { callback.on_step_end(context, report, control_); });
   const bool first = arguments.logging_first_step && trainer_.progress.step == 1;
   const bool last = trainer_.progress.step >= trainer_.plan.max_steps;
-  act(first || every(arguments.logging_strategy, trainer_.plan.logging_steps),
-      every(arguments.eval_strategy, trainer_.plan.eval_steps) || (last && arguments.eval_strategy == "steps"));
+  act({.log = first || every(arguments.logging_strategy, trainer_.plan.logging_steps),
+       .evaluate =
+           every(arguments.eval_strategy, trainer_.plan.eval_steps) || (last && arguments.eval_strategy == "steps"),
+       .save =
+           every(arguments.save_strategy, trainer_.plan.save_steps) || (last && arguments.save_strategy == "steps")});
 }
 
 void TrainingRun::end_epoch() {
+  epoch_ended_ = true;
   const bool complete =
       !finished() || !loader_.batches_per_epoch() || trainer_.progress.micro_step == *loader_.batches_per_epoch();
   if (complete) {
@@ -156,13 +164,23 @@ void TrainingRun::end_epoch() {
     trainer_.progress.micro_step = 0;
   }
   notify([this](Callback& callback, const TrainingContext& context) { callback.on_epoch_end(context, control_); });
-  act(trainer_.arguments.logging_strategy == "epoch", trainer_.arguments.eval_strategy == "epoch");
+  act({.log = trainer_.arguments.logging_strategy == "epoch",
+       .evaluate = trainer_.arguments.eval_strategy == "epoch",
+       .save = trainer_.arguments.save_strategy == "epoch"});
 }
 
-void TrainingRun::act(bool log_due, bool evaluation_due) {
-  if (log_due || control_.log) log();
-  if (evaluation_due || control_.evaluate) evaluate();
+void TrainingRun::act(Due due) {
+  improved_ = false;
+  if (due.log || control_.log) log();
+  if (due.evaluate || control_.evaluate) evaluate();
+  if (due.save || control_.save || (improved_ && trainer_.arguments.save_strategy == "best")) save();
+  take_outcomes();
   control_ = {.stop = control_.stop};
+}
+
+void TrainingRun::message(const std::string& text) {
+  messages_.push_back(text);
+  notify([&](Callback& callback, const TrainingContext& context) { callback.on_message(context, text); });
 }
 
 void TrainingRun::read_totals() {
@@ -204,6 +222,7 @@ void TrainingRun::evaluate() {
   }
   if (evaluated_at_ == trainer_.progress.step) return;
   evaluated_at_ = trainer_.progress.step;
+  evaluated_metric_.reset();
   read_totals();
   const Metrics metrics = trainer_.evaluate(*trainer_.options.eval_dataset, "eval");
   LogEntry entry;
@@ -226,23 +245,35 @@ void TrainingRun::track_best(const Metrics& metrics) {
   const double value = found->second;
   if (schedule_.wants_metric() && schedule_.step(value)) stepper_.set_learning_rate(schedule_.rate());
   if (std::isnan(value)) return;
-  const bool greater = trainer_.arguments.best_is_greater();
-  const bool better = !trainer_.best || (greater ? value > trainer_.best->value : value < trainer_.best->value);
-  if (better) trainer_.best = BestMetric{value, trainer_.progress.step};
+  evaluated_metric_ = value;
+  improved_ = better(value, trainer_.best);
+  if (improved_) trainer_.best = BestMetric{value, trainer_.progress.step};
+}
+
+bool TrainingRun::better(double value, const std::optional<BestMetric>& than) const {
+  if (!than) return true;
+  return trainer_.arguments.best_is_greater() ? value > than->value : value < than->value;
 }
 
 TrainOutput TrainingRun::finish() {
+  if (interrupted() && saves() && trainer_.progress.step > first_.step) save();
+  saver_.wait();
+  take_outcomes();
+  if (trainer_.arguments.load_best_model_at_end && !interrupted()) load_best_model();
   read_totals();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   const auto rate = [&](int64_t count) { return seconds > 0.0 ? static_cast<double>(count) / seconds : 0.0; };
   const Progress& progress = trainer_.progress;
   LogEntry entry;
   entry.values = {{"train_runtime", seconds},
-                  {"train_samples_per_second", rate(progress.samples)},
-                  {"train_steps_per_second", rate(progress.step)},
-                  {"train_tokens_per_second", rate(progress.tokens)},
+                  {"train_samples_per_second", rate(progress.samples - first_.samples)},
+                  {"train_steps_per_second", rate(progress.step - first_.step)},
+                  {"train_tokens_per_second", rate(progress.tokens - first_.tokens)},
                   {"train_loss", meter_.run_mean()}};
-  TrainOutput output{.global_step = progress.step, .training_loss = meter_.run_mean()};
+  TrainOutput output{.global_step = progress.step,
+                     .training_loss = meter_.run_mean(),
+                     .interrupted = interrupted(),
+                     .messages = std::move(messages_)};
   output.metrics.insert(entry.values.begin(), entry.values.end());
   add_log_entry(std::move(entry));
   notify([](Callback& callback, const TrainingContext& context) { callback.on_train_end(context); });

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <lope/callbacks/default_callbacks.h>
+#include <lope/callbacks/message_lines.h>
 #include <lope/callbacks/progress_bar.h>
 #include <lope/callbacks/trainer_state_file.h>
 
@@ -20,10 +21,11 @@ TEST(DefaultCallbacks, ShowProgressAndKeepTheState) {
   }
 }
 
-TEST(DefaultCallbacks, DisableTqdmHidesTheBar) {
+TEST(DefaultCallbacks, DisableTqdmLeavesMessagesOnly) {
   const auto callbacks = default_callbacks({.disable_tqdm = true});
-  ASSERT_EQ(callbacks.size(), 1);
-  EXPECT_TRUE(is<TrainerStateFile>(callbacks[0]));
+  ASSERT_EQ(callbacks.size(), 2);
+  EXPECT_TRUE(is<MessageLines>(callbacks[0]));
+  EXPECT_TRUE(is<TrainerStateFile>(callbacks[1]));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "lope/atomic_file.h"
 #include "lope/error.h"
 #include "lope/safetensors.h"
 
@@ -155,10 +154,8 @@ Gpt2 load_gpt2(const std::string& folder) {
   return model;
 }
 
-void save_gpt2_config(const std::string& folder, const Gpt2Config& config, const std::string& source) {
+std::string gpt2_config_text(const Gpt2Config& config, const std::string& source) {
   json fields = other_fields(source);
   fields.update(to_json(config));
-  lope::AtomicFile file(in_folder(folder, "config.json"));
-  file.write(fields.dump(2) + "\n");
-  file.commit();
+  return fields.dump(2) + "\n";
 }

@@ -3,7 +3,7 @@
 // model.safetensors.
 //
 //   Gpt2 model = load_gpt2("gpt2");
-//   save_gpt2_config("out", model->config());      // the Trainer writes out/model.safetensors
+//   options.model_files = {{"config.json", gpt2_config_text(model->config())}};     // beside model.safetensors
 
 #include <string>
 
@@ -13,6 +13,6 @@
 /// GPT-2 that this program does not have. Names may come with or without the prefix "transformer.".
 Gpt2 load_gpt2(const std::string& folder);
 
-/// Writes config.json. Fields of `source`'s config.json that say nothing to this program, such as the ids of special
-/// tokens, are kept.
-void save_gpt2_config(const std::string& folder, const Gpt2Config& config, const std::string& source = "");
+/// What config.json holds. Fields of `source`'s config.json that say nothing to this program, such as the ids of
+/// special tokens, are kept.
+std::string gpt2_config_text(const Gpt2Config& config, const std::string& source = "");

@@ -12,6 +12,7 @@
 #include "lope/error.h"
 #include "lope/loss.h"
 #include "lope/seed.h"
+#include "lope/stop_signals.h"
 #include "lope/trainer.h"
 #include "lope/training_arguments.h"
 
@@ -85,7 +86,8 @@ double validation_loss(lope::Trainer& trainer) {
   return trainer.evaluate().at("eval_loss");
 }
 
-void train_and_evaluate(const Options& options, const lope::TrainingArguments& arguments, Gpt2& model) {
+/// The exit code of the program: that of a signal when one has stopped the training.
+int train_and_evaluate(const Options& options, const lope::TrainingArguments& arguments, Gpt2& model) {
   const DataLimits limits = data_limits(options, model->config());
   const auto train_data = open_if_given(options.train_file, limits);
   const auto validation_data = open_if_given(options.validation_file, limits);
@@ -95,18 +97,21 @@ void train_and_evaluate(const Options& options, const lope::TrainingArguments& a
     return lope::causal_lm_loss(model->forward(batch["input_ids"]), batch["labels"],
                                 {.label_smoothing = arguments.label_smoothing_factor});
   };
+  const lope::StopSignals signals;
   lope::Trainer trainer(
       arguments, model, loss,
       {.train_dataset = train_data.get(),
        .eval_dataset = validation_data.get(),
        .collator = lope::PadCollator(),
-       .count_items = [](const lope::Batch& batch) { return lope::causal_lm_items(batch["labels"]); }});
+       .count_items = [](const lope::Batch& batch) { return lope::causal_lm_items(batch["labels"]); },
+       .model_files = {{"config.json", gpt2_config_text(model->config(), options.model_name_or_path)}},
+       .stop_token = signals.token()});
   if (train_data) {
-    trainer.train();
+    if (trainer.train().interrupted) return signals.exit_code();
     trainer.save_model();
-    save_gpt2_config(arguments.output_dir, model->config(), options.model_name_or_path);
   }
   if (validation_data) std::cout << "eval_loss " << validation_loss(trainer) << '\n';
+  return 0;
 }
 
 void check_task(const Options& options) {
@@ -119,14 +124,17 @@ void check_task(const Options& options) {
   }
 }
 
-void run(const Options& options, const lope::TrainingArguments& arguments) {
+int run(const Options& options, const lope::TrainingArguments& arguments) {
   check_task(options);
   lope::set_seed(static_cast<uint64_t>(arguments.seed));
   Gpt2 model = make_model(options);
-  if (!options.train_file.empty() || !options.validation_file.empty()) train_and_evaluate(options, arguments, model);
-  if (options.generate.length == 0) return;
+  if (!options.train_file.empty() || !options.validation_file.empty()) {
+    if (const int code = train_and_evaluate(options, arguments, model)) return code;
+  }
+  if (options.generate.length == 0) return 0;
   lope::set_seed(static_cast<uint64_t>(arguments.seed));
   std::cout << generate(model, options.generate) << '\n';
+  return 0;
 }
 
 }  // namespace
@@ -137,5 +145,7 @@ int main(int argc, char** argv) {
   lope::CommandLine command_line("causal_lm", "Trains a GPT-2 language model and samples text from it.");
   add_flags(command_line, options);
   command_line.add(arguments);
-  return command_line.run(argc, argv, [&] { run(options, arguments); });
+  int code = 0;
+  const int failure = command_line.run(argc, argv, [&] { code = run(options, arguments); });
+  return failure != 0 ? failure : code;
 }

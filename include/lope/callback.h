@@ -7,6 +7,7 @@
 //     }
 //   };
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct Control {
 struct BestMetric {
   double value = 0;
   int64_t step = 0;
+
+  bool operator==(const BestMetric&) const = default;
 };
 
 /// What a callback may look at. The references are valid during the call.
@@ -43,6 +46,8 @@ struct TrainingContext {
   const std::vector<LogEntry>& log_history;
   /// By `metric_for_best_model`; nullopt before the first evaluation with a finite metric.
   const std::optional<BestMetric>& best;
+  /// Where the best evaluation that a checkpoint was saved of is; empty when there is none.
+  const std::filesystem::path& best_model_checkpoint;
 };
 
 /// Override what you need. Callbacks are called in the order in which they were given. They must not change the model.
@@ -50,6 +55,7 @@ class Callback {
  public:
   virtual ~Callback() = default;
 
+  /// Also when training is resumed: then `progress.step` is not 0, and `load_state` has been called before.
   virtual void on_train_begin(const TrainingContext&, Control&) {}
   virtual void on_epoch_begin(const TrainingContext&, Control&) {}
   /// After an optimizer update. Reading a value of the report waits for the device.
@@ -60,6 +66,11 @@ class Callback {
   /// Before the first batch, and after each batch, of an evaluation or prediction of `total` batches.
   virtual void on_evaluation_step(const TrainingContext&, int64_t done, int64_t total) { (void)done, (void)total; }
   virtual void on_evaluate(const TrainingContext&, const Metrics&, Control&) {}
+  /// A checkpoint is whole under this path. With saving in the background it is of an earlier update.
+  virtual void on_save(const TrainingContext&, const std::filesystem::path&) {}
+  /// Something that the user should know but that stops nothing: a damaged checkpoint that is passed over, a changed
+  /// learning rate. One line.
+  virtual void on_message(const TrainingContext&, const std::string& text) { (void)text; }
   virtual void on_train_end(const TrainingContext&) {}
 
   /// Name under which a checkpoint keeps the state; empty for a callback without one.

@@ -57,6 +57,12 @@ struct CheckpointDamage {
 /// Reads every byte of the files that the manifest names and compares; nullopt when all is as it was written.
 std::optional<CheckpointDamage> find_damage(const std::filesystem::path& folder);
 
+/// Removes what killed processes have left in `parent`: hidden folders of this writer whose process is gone.
+void remove_unfinished(const std::filesystem::path& parent);
+
+/// Removes a checkpoint: it loses its name first, so that no half of it is ever left under it. Throws Error.
+void remove_checkpoint(const std::filesystem::path& folder);
+
 /// A checkpoint for reading, whole when the constructor returns.
 class CheckpointReader {
  public:

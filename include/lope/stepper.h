@@ -20,6 +20,7 @@
 #include "lope/model.h"
 #include "lope/optimizer.h"
 #include "lope/step_report.h"
+#include "lope/tensor_map.h"
 
 namespace lope {
 
@@ -74,6 +75,13 @@ class Stepper {
   void set_learning_rate(RateFunction learning_rate);
   /// The scaler of an fp16 stepper, else nullptr.
   GradScaler* scaler();
+
+  /// What a checkpoint keeps between two windows: sums and counts ("totals"), and in fp16 "scaler.scale" and
+  /// "scaler.growth_tracker". The tensors are the stepper's own, on its device: copy them before the next window.
+  TensorMap state() const;
+  /// Goes on from such a state, on any device. A state without scaler leaves the scaler as it is. Throws Error when it
+  /// is of another kind, or a window is open; then nothing changes.
+  void load_state(const TensorMap& state);
 
  private:
   class Impl;

@@ -9,7 +9,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,11 @@ struct TrainerOptions {
   /// Called after the default ones (progress bar, trainer_state.json), in this order.
   std::vector<std::shared_ptr<Callback>> callbacks = {};
   bool default_callbacks = true;
+  /// Files that belong beside model.safetensors, by name: written by `save_model` and into every checkpoint.
+  std::map<std::string, std::string> model_files = {};
+  /// Asks training to stop: it ends the running window, saves a checkpoint unless `save_strategy` is "no", and returns.
+  /// See StopSignals.
+  std::stop_token stop_token = {};
 };
 
 /// What a training came to.
@@ -70,6 +77,10 @@ struct TrainOutput {
   double training_loss = 0;
   /// train_runtime (s), train_samples_per_second, train_steps_per_second, train_tokens_per_second, train_loss.
   Metrics metrics = {};
+  /// Whether the stop token ended it before its time.
+  bool interrupted = false;
+  /// Everything that was said through `Callback::on_message`.
+  std::vector<std::string> messages = {};
 };
 
 struct PredictOutput {
@@ -89,9 +100,14 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Trains from the model's present weights. A second call starts anew, with a new optimizer state, schedule and
-  /// order. Throws Error when the gradient was not finite in `max_nonfinite_updates` updates in a row.
+  /// Trains from the model's present weights, or goes on from `resume_from_checkpoint` of the arguments to the same
+  /// bits that it would have come to without the break. A second call starts anew, with a new optimizer state, schedule
+  /// and order. Throws Error when the gradient was not finite in `max_nonfinite_updates` updates in a row, when a
+  /// checkpoint cannot be saved (`save_on_error`), and when one does not fit model, optimizer or data.
   TrainOutput train();
+  /// As above, but from this checkpoint: its folder, "true" for the newest whole one in `output_dir` (from the start,
+  /// with a message, where there is none), or "" for none.
+  TrainOutput train(const std::string& resume_from_checkpoint);
 
   /// Mean loss over all items of a data set, and what `compute_metrics` gives; names begin with `prefix` and "_".
   /// Changes nothing of a training: not the mode of the model, nor its buffers, nor random generators.
@@ -99,7 +115,7 @@ class Trainer {
   Metrics evaluate(const Dataset& dataset, const std::string& prefix = "eval");
   PredictOutput predict(const Dataset& dataset, const std::string& prefix = "test");
 
-  /// Writes model.safetensors and training_args.json to `directory`, by default `output_dir`.
+  /// Writes model.safetensors, training_args.json and `model_files` to `directory`, by default `output_dir`.
   void save_model(const std::filesystem::path& directory = {}) const;
 
   const TrainingArguments& arguments() const;

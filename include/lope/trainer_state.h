@@ -39,7 +39,7 @@ struct TrainerState {
   /// JSON texts by `Callback::name`.
   std::map<std::string, std::string> stateful_callbacks = {};
 
-  /// The state at a moment of a run; without `best_model_checkpoint` and `stateful_callbacks`.
+  /// The state at a moment of a run; without `stateful_callbacks`.
   static TrainerState of(const TrainingContext& context);
 
   /// Letter for letter what the Python class writes: keys in alphabetical order, NaN as NaN, a line break at the end.

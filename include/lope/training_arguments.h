@@ -33,6 +33,7 @@ inline constexpr std::array<std::string_view, 10> kSchedulerNames{"linear",
 
 inline constexpr std::array<std::string_view, 3> kIntervalNames{"no", "steps", "epoch"};
 inline constexpr std::array<std::string_view, 4> kSaveStrategyNames{"no", "steps", "epoch", "best"};
+inline constexpr std::array<std::string_view, 2> kSaveErrorNames{"stop", "continue"};
 inline constexpr std::array<std::string_view, 3> kSamplingNames{"random", "sequential", "group_by_length"};
 
 /// One argument as a help text or a table shows it.
@@ -95,6 +96,8 @@ struct TrainingArguments {
   double save_steps = 500.0;
   std::optional<std::int64_t> save_total_limit = std::nullopt;
   bool save_only_model = false;
+  bool save_in_background = true;
+  std::string save_on_error = "stop";
   bool load_best_model_at_end = false;
   std::string metric_for_best_model = "";
   std::optional<bool> greater_is_better = std::nullopt;

@@ -90,6 +90,11 @@ class ProgressBar::Impl {
     }
   }
 
+  void message(const TrainingContext& context, const std::string& text) {
+    print(text);
+    if (is_training_) draw_training(context);
+  }
+
   void end(const TrainingContext& context) {
     training_.update(work(context));
     draw_training(context);
@@ -198,6 +203,8 @@ void ProgressBar::on_evaluation_step(const TrainingContext& context, int64_t don
 void ProgressBar::on_evaluate(const TrainingContext& context, const Metrics&, Control&) {
   impl_->end_evaluation(context);
 }
+
+void ProgressBar::on_message(const TrainingContext& context, const std::string& text) { impl_->message(context, text); }
 
 void ProgressBar::on_train_end(const TrainingContext& context) { impl_->end(context); }
 

@@ -5,6 +5,7 @@
 //   run.progress.step = 3;
 //   callback.on_step_end(run.context(), StepReport{}, run.control);
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,9 +23,10 @@ struct RunInHand {
   double epoch = 0;
   std::vector<LogEntry> log_history;
   std::optional<BestMetric> best;
+  std::filesystem::path best_model_checkpoint;
   Control control;
 
-  TrainingContext context() { return {arguments, plan, progress, epoch, log_history, best}; }
+  TrainingContext context() { return {arguments, plan, progress, epoch, log_history, best, best_model_checkpoint}; }
 
   /// The state after `step` updates of 8 examples with 16 tokens each.
   void go_to(int64_t step) {

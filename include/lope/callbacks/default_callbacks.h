@@ -10,7 +10,7 @@
 
 namespace lope {
 
-/// A progress bar on stderr, unless `disable_tqdm` is true, and trainer_state.json in `output_dir`.
+/// A progress bar on stderr, or plain messages when `disable_tqdm` is true, and trainer_state.json in `output_dir`.
 std::vector<std::unique_ptr<Callback>> default_callbacks(const TrainingArguments& arguments);
 
 }  // namespace lope

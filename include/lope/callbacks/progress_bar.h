@@ -42,6 +42,7 @@ class ProgressBar : public Callback {
   void on_log(const TrainingContext& context, const LogEntry& entry, Control& control) override;
   void on_evaluation_step(const TrainingContext& context, int64_t done, int64_t total) override;
   void on_evaluate(const TrainingContext& context, const Metrics& metrics, Control& control) override;
+  void on_message(const TrainingContext& context, const std::string& text) override;
   /// Leaves the bar and a summary of the run.
   void on_train_end(const TrainingContext& context) override;
 

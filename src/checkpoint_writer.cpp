@@ -1,0 +1,168 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "checkpoint_names.h"
+#include "checksum.h"
+#include "lope/checkpoint_folder.h"
+#include "lope/error.h"
+#include "manifest.h"
+#include "safetensors_write.h"
+
+namespace lope {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, int reason) {
+  throw Error(fmt::format("cannot write {}: {}; choose an existing, writable folder with free space", path.string(),
+                          std::strerror(reason)));
+}
+
+void sync_path(const std::filesystem::path& path, int flags) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (descriptor < 0) fail(path, errno);
+  // Folders of some file systems cannot be synced: then a name is as lasting as that system makes it.
+  const bool failed = ::fsync(descriptor) != 0 && (flags & O_DIRECTORY) == 0;
+  const int reason = errno;
+  ::close(descriptor);
+  if (failed) fail(path, reason);
+}
+
+/// A new file, written front to back, with the checksum of what was written.
+class HashedFile {
+ public:
+  explicit HashedFile(std::filesystem::path path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail(path_, errno);
+  }
+  ~HashedFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  HashedFile(const HashedFile&) = delete;
+  HashedFile& operator=(const HashedFile&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    entry_.bytes += bytes.size();
+    while (!bytes.empty()) {
+      const auto chunk = bytes.first(std::min(bytes.size(), kChunk));
+      hash_.add(chunk);
+      write_chunk(chunk);
+      bytes = bytes.subspan(chunk.size());
+    }
+  }
+
+  /// Forces the bytes to the disk.
+  ManifestEntry close() {
+    if (::fsync(descriptor_) != 0) fail(path_, errno);
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, errno);
+    entry_.checksum = hash_.value();
+    return entry_;
+  }
+
+ private:
+  /// Small enough to be in the cache still when it is written after hashing.
+  static constexpr std::size_t kChunk = 1 << 18;
+
+  void write_chunk(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) fail(path_, errno);
+      if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  Checksum hash_;
+  ManifestEntry entry_;
+};
+
+/// Swaps two names at once. False where the file system cannot.
+bool exchange(const std::filesystem::path& a, const std::filesystem::path& b) {
+  return ::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+}  // namespace
+
+class CheckpointWriter::Impl {
+ public:
+  explicit Impl(std::filesystem::path folder)
+      : folder_(std::move(folder)), temporary_(hidden_checkpoint_name(folder_)) {
+    std::error_code error;
+    if (folder_.has_parent_path()) std::filesystem::create_directories(folder_.parent_path(), error);
+    if (!error) std::filesystem::create_directory(temporary_, error);
+    if (error) fail(folder_, error.value());
+  }
+
+  ~Impl() {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);
+  }
+
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  template <typename Write>
+  void add(const std::string& name, Write write) {
+    if (!is_checkpoint_file_name(name) || manifest_.contains(name)) {
+      throw Error(fmt::format("checkpoint file \"{}\": give each file a name of its own, without a folder", name));
+    }
+    HashedFile file(temporary_ / name);
+    write([&](std::span<const std::byte> bytes) { file.write(bytes); });
+    manifest_[name] = file.close();
+  }
+
+  void commit() {
+    {
+      HashedFile file(temporary_ / kManifestName);
+      const std::string text = manifest_text(manifest_);
+      file.write(std::as_bytes(std::span(text)));
+      file.close();
+    }
+    sync_path(temporary_, O_DIRECTORY);
+    give_name();
+    sync_path(folder_.has_parent_path() ? folder_.parent_path() : ".", O_DIRECTORY);
+  }
+
+ private:
+  /// A folder of the name that is there already takes the hidden name instead, at once where the system can, and is
+  /// removed with it. Where it cannot, the old one is moved away first: a crash between the two leaves the new one
+  /// hidden and the name free, never half a checkpoint.
+  void give_name() {
+    if (!std::filesystem::exists(folder_)) {
+      if (std::rename(temporary_.c_str(), folder_.c_str()) != 0) fail(folder_, errno);
+    } else if (!exchange(temporary_, folder_)) {
+      remove_checkpoint(folder_);
+      if (std::rename(temporary_.c_str(), folder_.c_str()) != 0) fail(folder_, errno);
+    }
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path temporary_;
+  Manifest manifest_;
+};
+
+CheckpointWriter::CheckpointWriter(std::filesystem::path folder) : impl_(std::make_unique<Impl>(std::move(folder))) {}
+
+CheckpointWriter::~CheckpointWriter() = default;
+
+void CheckpointWriter::write_text(const std::string& name, std::string_view text) {
+  impl_->add(name, [&](const ByteSink& sink) { sink(std::as_bytes(std::span(text))); });
+}
+
+void CheckpointWriter::write_tensors(const std::string& name, const TensorMap& tensors,
+                                     const std::map<std::string, std::string>& metadata) {
+  impl_->add(name, [&](const ByteSink& sink) { write_safetensors(sink, name, tensors, metadata); });
+}
+
+void CheckpointWriter::commit() { impl_->commit(); }
+
+}  // namespace lope
