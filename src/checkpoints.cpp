@@ -7,7 +7,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "checkpoint_files.h"
 #include "lope/checkpoint_folder.h"
 #include "lope/error.h"
 
@@ -27,11 +26,13 @@ std::optional<int64_t> step_of(const std::string& name) {
   return canonical ? std::optional(step) : std::nullopt;
 }
 
-/// Why training cannot go on from this checkpoint, or nothing.
-std::string fault(const std::filesystem::path& folder) {
+/// Why this checkpoint will not do, or nothing.
+std::string fault(const std::filesystem::path& folder, const std::vector<std::string>& needed) {
   if (const auto damage = find_damage(folder)) return fmt::format("{}: {}", damage->file, damage->reason);
-  if (std::filesystem::exists(folder / checkpoint_files::kProgress)) return {};
-  return "it holds the model only (save_only_model)";
+  for (const std::string& file : needed) {
+    if (!std::filesystem::exists(folder / file)) return fmt::format("it has no {} (as with save_only_model)", file);
+  }
+  return {};
 }
 
 }  // namespace
@@ -47,12 +48,13 @@ std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& outpu
   return entries;
 }
 
-FoundCheckpoint find_newest_checkpoint(const std::filesystem::path& output_dir) {
+FoundCheckpoint find_newest_checkpoint(const std::filesystem::path& output_dir,
+                                       const std::vector<std::string>& needed) {
   FoundCheckpoint found;
   std::vector<CheckpointEntry> entries = list_checkpoints(output_dir);
   for (; !entries.empty(); entries.pop_back()) {
     const std::filesystem::path& folder = entries.back().folder;
-    const std::string reason = fault(folder);
+    const std::string reason = fault(folder, needed);
     if (reason.empty()) {
       found.folder = folder;
       return found;

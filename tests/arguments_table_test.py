@@ -31,7 +31,7 @@ class ArgumentsTable(unittest.TestCase):
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
         row = "| `learning_rate` | `5e-05` | a number of 0 or more | Highest learning rate, before the schedule. |"
         self.assertIn(row, text.splitlines())
-        self.assertEqual(text.count("\n| `"), 51)
+        self.assertEqual(text.count("\n| `"), 53)
         self.assertEqual(run("--check", "--file", self.file).returncode, 0)
 
     def test_a_file_without_marks_is_refused(self):

@@ -4,14 +4,17 @@ import json
 import math
 import os
 import pathlib
+import signal
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import programs
-from programs import causal_lm, causal_lm_error, flags, logged, state_of, write_examples
+from programs import BIN, causal_lm, causal_lm_error, flags, logged, state_of, write_examples
 
 TINY = {
     "n_layer": 1,
@@ -154,6 +157,50 @@ class Files(InFolder):
         )
         again = json.loads((self.folder / "second" / "config.json").read_text())
         self.assertEqual((again["bos_token_id"], again["dtype"]), (3, "float32"))
+
+
+class Stopping(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.options = TINY | {
+            "train_file": self.file("t.txt", TEXT * 4),
+            "max_steps": 400,
+            "save_steps": 50,
+            "save_total_limit": 2,
+            "dropout": 0.1,
+            "disable_tqdm": True,
+        }
+
+    def start(self, output):
+        words = [str(BIN / "causal_lm"), *flags(self.options | {"output_dir": self.folder / output})]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        while process.poll() is None and not (self.folder / output / "checkpoint-50").exists():
+            time.sleep(0.005)
+        return process
+
+    def test_a_signal_saves_and_the_run_goes_on_to_the_same_bits(self):
+        causal_lm(**(self.options | {"output_dir": self.folder / "whole"}))
+        for signal_number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            output = f"stopped-{code}"
+            process = self.start(output)
+            process.send_signal(signal_number)
+            _, errors = process.communicate()
+            self.assertEqual(process.returncode, code, errors)
+            self.assertFalse((self.folder / output / "model.safetensors").exists())
+            causal_lm(**(self.options | {"output_dir": self.folder / output, "resume_from_checkpoint": "true"}))
+            whole, resumed = self.folder / "whole", self.folder / output
+            self.assertEqual((whole / "model.safetensors").read_bytes(), (resumed / "model.safetensors").read_bytes())
+            self.assertEqual(logged(whole, "loss"), logged(resumed, "loss"))
+
+    def test_a_checkpoint_is_a_model_folder(self):
+        output = self.train("out", **(self.options | {"max_steps": 2, "save_steps": 1}))
+        self.assertEqual(sorted(path.name for path in output.glob("checkpoint-*")), ["checkpoint-1", "checkpoint-2"])
+        causal_lm(model_name_or_path=output / "checkpoint-1", generate=3)
+
+    def test_a_path_that_is_no_checkpoint_is_one_line(self):
+        options = self.options | {"output_dir": self.folder / "out", "resume_from_checkpoint": self.folder / "none"}
+        self.assertIn("there is no such folder", causal_lm_error(*flags(options)))
 
 
 class Generation(InFolder):

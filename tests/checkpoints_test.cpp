@@ -51,7 +51,7 @@ TEST(Checkpoints, TheNewestWholeOneIsFoundAndTheOthersAreNamed) {
   EXPECT_EQ(found.folder, folder.path() / "checkpoint-2");
   EXPECT_THAT(found.passed_over,
               ElementsAre(StartsWith((folder / "checkpoint-5") + " is passed over: manifest.json: "),
-                          (folder / "checkpoint-4") + " is passed over: it holds the model only (save_only_model)",
+                          (folder / "checkpoint-4") + " is passed over: it has no progress.json (as with save_only_model)",
                           HasSubstr("checkpoint-3 is passed over: notes.txt: ")));
 }
 

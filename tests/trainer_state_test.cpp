@@ -195,7 +195,9 @@ TEST(TrainerState, ComesFromTheContextOfARun) {
   const Progress progress{.epoch = 1, .step = 3, .micro_step = 1, .samples = 12, .tokens = 96};
   const std::vector<LogEntry> log_history = example().log_history;
   const std::optional<BestMetric> best = BestMetric{100000, 3};
-  EXPECT_EQ(TrainerState::of({arguments, made, progress, 1.5, log_history, best}).to_json(), kPythonText);
+  const std::filesystem::path best_model_checkpoint;
+  EXPECT_EQ(TrainerState::of({arguments, made, progress, 1.5, log_history, best, best_model_checkpoint}).to_json(),
+            kPythonText);
 }
 
 }  // namespace

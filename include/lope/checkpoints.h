@@ -26,8 +26,9 @@ struct FoundCheckpoint {
   std::vector<std::string> passed_over;
 };
 
-/// The newest whole checkpoint that training can go on from.
-FoundCheckpoint find_newest_checkpoint(const std::filesystem::path& output_dir);
+/// The newest whole checkpoint that has all files of `needed`: by default those that a Trainer goes on from.
+FoundCheckpoint find_newest_checkpoint(const std::filesystem::path& output_dir,
+                                       const std::vector<std::string>& needed = {"progress.json"});
 
 /// Removes the oldest until `limit` are left; never the newest, nor those of `kept`. Throws Error when one cannot be
 /// removed.
