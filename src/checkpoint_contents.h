@@ -11,8 +11,8 @@ namespace lope {
 
 struct CheckpointContents {
   /// By the name of the .safetensors file.
-  std::map<std::string, TensorMap> tensors;
-  std::map<std::string, std::string> texts;
+  std::map<std::string, TensorMap> tensors = {};
+  std::map<std::string, std::string> texts = {};
 };
 
 /// Writes a whole checkpoint; nothing has the folder's name before.

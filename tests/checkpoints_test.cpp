@@ -49,10 +49,10 @@ TEST(Checkpoints, TheNewestWholeOneIsFoundAndTheOthersAreNamed) {
   std::filesystem::create_directory(folder.path() / "checkpoint-5");
   const FoundCheckpoint found = find_newest_checkpoint(folder.path());
   EXPECT_EQ(found.folder, folder.path() / "checkpoint-2");
-  EXPECT_THAT(found.passed_over,
-              ElementsAre(StartsWith((folder / "checkpoint-5") + " is passed over: manifest.json: "),
-                          (folder / "checkpoint-4") + " is passed over: it has no progress.json (as with save_only_model)",
-                          HasSubstr("checkpoint-3 is passed over: notes.txt: ")));
+  EXPECT_THAT(found.passed_over, ElementsAre(StartsWith((folder / "checkpoint-5") + " is passed over: manifest.json: "),
+                                             (folder / "checkpoint-4") +
+                                                 " is passed over: it has no progress.json (as with save_only_model)",
+                                             HasSubstr("checkpoint-3 is passed over: notes.txt: ")));
 }
 
 TEST(Checkpoints, NoneIsFoundInAnEmptyFolder) {
