@@ -126,7 +126,10 @@ EvaluationResult run_evaluation(Model& model, const LossFunction& loss, const Tr
   Loader loader(dataset, {.batch_size = settings.batch_size,
                           .sampling_strategy = SamplingStrategy::kSequential,
                           .pin_memory = settings.pin_memory,
-                          .collator = options.collator});
+                          .collator = options.collator,
+                          .num_workers = settings.num_workers,
+                          .prefetch_factor = settings.prefetch_factor,
+                          .device = model.device()});
   Evaluation evaluation(model, loss, options, settings);
   EvaluationResult result;
   const int64_t total = *loader.batches_per_epoch();

@@ -13,6 +13,8 @@ struct EvaluationSettings {
   Precision precision = Precision::kFp32;
   int64_t batch_size = 8;
   bool pin_memory = false;
+  int64_t num_workers = 0;
+  int64_t prefetch_factor = 2;
   /// Whether predictions are kept: for `compute_metrics` or `predict`.
   bool keep_predictions = false;
   /// Whether the loss is computed: not for data without labels.

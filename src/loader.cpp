@@ -1,209 +1,153 @@
 #include "lope/loader.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/randperm.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <vector>
+#include <utility>
 
+#include "device_copies.h"
+#include "loader_source.h"
 #include "lope/error.h"
-#include "lope/seed.h"
+#include "worker_pool.h"
 
 namespace lope {
-
-class Loader::Source {
- public:
-  explicit Source(LoaderOptions loader_options) : options(std::move(loader_options)) {}
-  virtual ~Source() = default;
-  virtual std::optional<Batch> next() = 0;
-  virtual void seek(LoaderPosition to) = 0;
-  virtual std::optional<int64_t> examples_per_epoch() const = 0;
-
-  LoaderOptions options;
-  LoaderPosition position;
-};
-
 namespace {
 
-at::Tensor epoch_order(int64_t size, const LoaderOptions& options, int64_t epoch) {
-  if (options.sampling_strategy == SamplingStrategy::kSequential) return at::arange(size, at::kLong);
-  return at::randperm(size, at::detail::createCPUGenerator(derive_seed(options.seed, static_cast<uint64_t>(epoch))),
-                      at::TensorOptions(at::kLong));
-}
-
-Batch get_one(const Dataset& dataset, int64_t index) {
-  try {
-    return dataset.get(index);
-  } catch (const std::exception& error) {
-    throw Error(fmt::format("data set: example {}: {}", index, first_line(error.what())));
-  }
-}
-
-std::optional<Batch> get_many(const Dataset& dataset, std::span<const int64_t> indices) {
-  try {
-    return dataset.get_batch(indices);
-  } catch (const std::exception& error) {
-    throw Error(fmt::format("data set: examples {}: {}", fmt::join(indices, ", "), first_line(error.what())));
-  }
-}
-
-Batch collate(const Collator& collator, const std::vector<Batch>& examples, int64_t first, int64_t epoch) {
-  try {
-    return collator(examples);
-  } catch (const std::exception& error) {
-    throw Error(fmt::format("loader: examples {} to {} of epoch {}: {}", first,
-                            first + static_cast<int64_t>(examples.size()) - 1, epoch, first_line(error.what())));
-  }
-}
-
-void check_batch_size(const LoaderOptions& options) {
-  if (options.batch_size < 1) throw Error(fmt::format("batch_size is {}: it must be 1 or more", options.batch_size));
+void check(const LoaderOptions& options) {
+  const auto at_least = [](const char* name, int64_t value, int64_t least) {
+    if (value < least) throw Error(fmt::format("{} is {}: it must be {} or more", name, value, least));
+  };
+  at_least("batch_size", options.batch_size, 1);
+  at_least("num_workers", options.num_workers, 0);
+  at_least("prefetch_factor", options.prefetch_factor, 1);
+  if (!(options.timeout >= 0.0)) throw Error(fmt::format("timeout is {}: it must be 0 or more", options.timeout));
 }
 
 }  // namespace
 
-class Loader::TableSource : public Loader::Source {
+class Loader::Impl {
  public:
-  TableSource(const Dataset& dataset, LoaderOptions loader_options)
-      : Source(std::move(loader_options)), dataset_(dataset), size_(dataset.size()) {
-    check_batch_size(options);
-    if (size_ == 0) throw Error("data set: it is empty: give at least one example");
-    if (options.drop_last && size_ < options.batch_size) {
-      throw Error(
-          fmt::format("data set: its {} examples are fewer than batch_size {} and drop_last leaves them out: lower "
-                      "the batch size or turn drop_last off",
-                      size_, options.batch_size));
-    }
+  explicit Impl(std::unique_ptr<LoaderSource> source) : source_(std::move(source)), options_(source_->options) {
+    if (options_.device && !options_.device->is_cpu()) copies_.emplace(*options_.device);
   }
 
-  std::optional<Batch> next() override {
-    const int64_t count = std::min(options.batch_size, *examples_per_epoch() - position.examples);
-    if (count <= 0) return std::nullopt;
-    prepare_order();
-    const std::span indices(order_.const_data_ptr<int64_t>() + position.examples, static_cast<size_t>(count));
-    Batch batch = gather(indices);
-    position.examples += count;
-    return batch;
+  /// With a device, the copy of the micro-batch after this one is started before this one is handed out.
+  std::optional<Batch> next() {
+    if (!copies_) return take();
+    if (!ahead_) ahead_ = start_copy();
+    if (!ahead_) return std::nullopt;
+    Copy copy = std::move(*ahead_);
+    copies_->finish(copy.batch);
+    position_.examples += copy.examples;
+    ahead_.reset();
+    if (options_.num_workers > 0 && pool_ready()) ahead_ = start_copy();
+    return std::move(copy.batch);
   }
 
-  void seek(LoaderPosition to) override {
-    if (to.epoch < 0 || to.examples < 0 || to.examples > *examples_per_epoch()) {
-      throw Error(fmt::format("loader: there is no example {} of epoch {}: an epoch has {}", to.examples, to.epoch,
-                              *examples_per_epoch()));
-    }
-    position = to;
+  void seek(LoaderPosition to) {
+    source_->check(to);
+    if (pool_) pool_->clear();
+    ahead_.reset();
+    source_->plan_from(to);
+    position_ = to;
   }
 
-  std::optional<int64_t> examples_per_epoch() const override {
-    return options.drop_last ? size_ / options.batch_size * options.batch_size : size_;
-  }
+  LoaderPosition position() const { return position_; }
+  const LoaderSource& source() const { return *source_; }
 
  private:
-  void prepare_order() {
-    const bool same = order_.defined() &&
-                      (order_epoch_ == position.epoch || options.sampling_strategy == SamplingStrategy::kSequential);
-    if (same) return;
-    order_ = epoch_order(size_, options, position.epoch);
-    order_epoch_ = position.epoch;
+  struct Copy {
+    Batch batch;
+    int64_t examples = 0;
+  };
+
+  std::optional<Copy> start_copy() {
+    // Handed out is only what the caller gets: the position moves then.
+    const LoaderPosition before = position_;
+    auto batch = take();
+    const int64_t examples = position_.examples - before.examples;
+    position_ = before;
+    if (!batch) return std::nullopt;
+    return Copy{copies_->start(*batch), examples};
   }
 
-  Batch gather(std::span<const int64_t> indices) {
-    if (auto batch = get_many(dataset_, indices)) return std::move(*batch);
-    std::vector<Batch> examples;
-    examples.reserve(indices.size());
-    for (const int64_t index : indices) examples.push_back(get_one(dataset_, index));
-    return collate(options.collator, examples, position.examples, position.epoch);
+  std::optional<Batch> take() {
+    PreparedBatch prepared = options_.num_workers > 0 ? take_from_workers() : prepare_now();
+    if (!prepared.error.empty()) {
+      if (pool_) pool_->clear();
+      source_->plan_again_from(place_of_next());
+      throw Error(prepared.error);
+    }
+    position_.examples += prepared.examples;
+    // A worker that is still at a job of before a jump would have to be waited for.
+    if (!prepared.batch && !options_.persistent_workers && pool_ && pool_->idle()) pool_.reset();
+    return std::move(prepared.batch);
   }
 
-  const Dataset& dataset_;
-  int64_t size_;
-  at::Tensor order_;
-  int64_t order_epoch_ = -1;
+  /// A micro-batch that is being copied is behind the position already, but not in it.
+  LoaderPosition place_of_next() const {
+    return {.epoch = position_.epoch, .examples = position_.examples + (ahead_ ? ahead_->examples : 0)};
+  }
+
+  PreparedBatch prepare_now() {
+    const auto job = source_->next_job();
+    return job ? source_->prepare(*job) : PreparedBatch{};
+  }
+
+  PreparedBatch take_from_workers() {
+    if (!pool_) pool_ = std::make_unique<WorkerPool>(*source_, source_->concurrent() ? options_.num_workers : 1);
+    top_up();
+    if (pool_->in_flight() == 0) return {};
+    PreparedBatch prepared = pool_->take(options_.timeout);
+    if (prepared.batch) top_up();
+    return prepared;
+  }
+
+  void top_up() {
+    while (pool_->in_flight() < options_.num_workers * options_.prefetch_factor) {
+      auto job = source_->next_job();
+      if (!job) return;
+      pool_->submit(std::move(*job));
+    }
+  }
+
+  bool pool_ready() const { return pool_ && pool_->ready(); }
+
+  std::unique_ptr<LoaderSource> source_;
+  const LoaderOptions& options_;
+  LoaderPosition position_;
+  std::optional<DeviceCopies> copies_;
+  std::optional<Copy> ahead_;
+  /// Last, so that its threads end before what they use.
+  std::unique_ptr<WorkerPool> pool_;
 };
 
-class Loader::StreamSource : public Loader::Source {
- public:
-  StreamSource(const IterableDataset& dataset, LoaderOptions loader_options)
-      : Source(std::move(loader_options)), dataset_(dataset) {
-    check_batch_size(options);
-  }
+Loader::Loader(const Dataset& dataset, LoaderOptions options) {
+  check(options);
+  impl_ = std::make_unique<Impl>(make_source(dataset, std::move(options)));
+}
 
-  std::optional<Batch> next() override {
-    if (stream_ == nullptr) stream_ = dataset_.begin(options.seed, position.epoch);
-    while (waiting() < options.batch_size) {
-      auto example = read(waiting());
-      if (!example) break;
-      waiting_.push_back(std::move(*example));
-    }
-    const bool partial = waiting() < options.batch_size;
-    if (waiting_.empty() || (partial && options.drop_last)) return std::nullopt;
-    Batch batch = collate(options.collator, waiting_, position.examples, position.epoch);
-    position.examples += waiting();
-    waiting_.clear();
-    return batch;
-  }
-
-  void seek(LoaderPosition to) override {
-    stream_ = dataset_.begin(options.seed, to.epoch);
-    waiting_.clear();
-    position = {.epoch = to.epoch};
-    for (; position.examples < to.examples; ++position.examples) {
-      if (!read(0)) {
-        throw Error(fmt::format("loader: the stream of epoch {} ends after {} examples: it can't go on at example {}",
-                                to.epoch, position.examples, to.examples));
-      }
-    }
-  }
-
-  std::optional<int64_t> examples_per_epoch() const override { return std::nullopt; }
-
- private:
-  int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
-
-  std::optional<Batch> read(int64_t ahead) {
-    try {
-      return stream_->next();
-    } catch (const std::exception& error) {
-      throw Error(fmt::format("stream: example {} of epoch {}: {}", position.examples + ahead, position.epoch,
-                              first_line(error.what())));
-    }
-  }
-
-  const IterableDataset& dataset_;
-  std::unique_ptr<ExampleStream> stream_;
-  /// Read but not handed out: kept when a later example of the micro-batch fails.
-  std::vector<Batch> waiting_;
-};
-
-Loader::Loader(const Dataset& dataset, LoaderOptions options)
-    : source_(std::make_unique<TableSource>(dataset, std::move(options))) {}
-
-Loader::Loader(const IterableDataset& dataset, LoaderOptions options)
-    : source_(std::make_unique<StreamSource>(dataset, std::move(options))) {}
+Loader::Loader(const IterableDataset& dataset, LoaderOptions options) {
+  check(options);
+  impl_ = std::make_unique<Impl>(make_source(dataset, std::move(options)));
+}
 
 Loader::~Loader() = default;
 Loader::Loader(Loader&&) noexcept = default;
 Loader& Loader::operator=(Loader&&) noexcept = default;
 
-std::optional<Batch> Loader::next() {
-  auto batch = source_->next();
-  if (batch && source_->options.pin_memory) return batch->pin();
-  return batch;
-}
+std::optional<Batch> Loader::next() { return impl_->next(); }
 
-LoaderPosition Loader::position() const { return source_->position; }
+LoaderPosition Loader::position() const { return impl_->position(); }
 
-void Loader::seek(LoaderPosition position) { source_->seek(position); }
+void Loader::seek(LoaderPosition position) { impl_->seek(position); }
 
-std::optional<int64_t> Loader::examples_per_epoch() const { return source_->examples_per_epoch(); }
+std::optional<int64_t> Loader::examples_per_epoch() const { return impl_->source().examples_per_epoch(); }
 
 std::optional<int64_t> Loader::batches_per_epoch() const {
   const auto examples = examples_per_epoch();
   if (!examples) return std::nullopt;
-  return (*examples + source_->options.batch_size - 1) / source_->options.batch_size;
+  const int64_t size = impl_->source().options.batch_size;
+  return (*examples + size - 1) / size;
 }
 
 }  // namespace lope

@@ -19,7 +19,6 @@ void check_supported(const TrainingArguments& arguments) {
   const auto refuse = [](bool asked, const char* name, const char* instead) {
     if (asked) throw Error(fmt::format("{}: not supported yet; {}", name, instead));
   };
-  refuse(arguments.dataloader_num_workers > 0, "dataloader_num_workers", "set it to 0");
   refuse(arguments.train_sampling_strategy == "group_by_length", "train_sampling_strategy \"group_by_length\"",
          "choose random or sequential");
 }
@@ -83,6 +82,8 @@ EvaluationSettings TrainerCore::evaluation_settings() const {
   return {.precision = precision,
           .batch_size = arguments.per_device_eval_batch_size,
           .pin_memory = arguments.dataloader_pin_memory && model.device().is_cuda(),
+          .num_workers = arguments.dataloader_num_workers,
+          .prefetch_factor = arguments.dataloader_prefetch_factor.value_or(2),
           .keep_predictions = static_cast<bool>(options.compute_metrics),
           .on_batch = [this](int64_t done, int64_t total) {
             for (const auto& callback : callbacks) callback->on_evaluation_step(context(), done, total);

@@ -19,7 +19,12 @@ LoaderOptions loader_options(const TrainerCore& trainer) {
                                                                                  : SamplingStrategy::kRandom,
           .drop_last = arguments.dataloader_drop_last,
           .pin_memory = arguments.dataloader_pin_memory && trainer.model.device().is_cuda(),
-          .collator = trainer.options.collator};
+          .collator = trainer.options.collator,
+          .augment = true,
+          .num_workers = arguments.dataloader_num_workers,
+          .prefetch_factor = arguments.dataloader_prefetch_factor.value_or(2),
+          .persistent_workers = arguments.dataloader_persistent_workers,
+          .device = trainer.model.device()};
 }
 
 Loader make_loader(const TrainerCore& trainer) {

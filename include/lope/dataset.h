@@ -8,6 +8,8 @@
 //     dimension
 //   };
 
+#include <ATen/core/Generator.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +31,14 @@ class Dataset {
   /// The fast path: a whole micro-batch of these examples, already collated; nullopt (the default) where a data set has
   /// none, and then a collator joins the single examples.
   virtual std::optional<Batch> get_batch(std::span<const int64_t> indices) const;
+
+  /// Whether examples are random: then a loader that augments calls `get_augmented`, one example at a time.
+  virtual bool augments() const { return false; }
+  /// Example `index` with random changes, drawn from `generator` alone: it is seeded from the loader's seed, the epoch
+  /// and `index`, so that neither threads nor a resumed run change anything.
+  virtual Batch get_augmented(int64_t index, at::Generator generator) const;
+  /// Length of example `index` for grouping by length; nullopt (the default) where it is not known without loading it.
+  virtual std::optional<int64_t> length(int64_t index) const;
 };
 
 /// Examples that are the rows of tensors. Batches are gathered with one copy a tensor.

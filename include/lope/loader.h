@@ -33,6 +33,19 @@ struct LoaderOptions {
   bool pin_memory = false;
   /// Joins examples where the data set has no batched fast path.
   Collator collator = stack_examples;
+  /// Calls `Dataset::get_augmented` of a data set that has random examples: for training, not for evaluation.
+  bool augment = false;
+  /// Threads that prepare micro-batches ahead; 0 prepares them in `next`. The batches and their order are the same for
+  /// every number. A stream is read by one thread.
+  int64_t num_workers = 0;
+  /// Micro-batches that each worker prepares ahead.
+  int64_t prefetch_factor = 2;
+  /// Keeps the threads between epochs.
+  bool persistent_workers = false;
+  /// Seconds after which `next` gives up on a worker; 0 waits for ever.
+  double timeout = 0.0;
+  /// Where micro-batches are handed out: copies to it run beside the computation. By default where the data is.
+  std::optional<at::Device> device = std::nullopt;
 };
 
 /// A place in the order of examples: what has been handed out, not what has been prepared.
@@ -44,10 +57,11 @@ struct LoaderPosition {
   bool operator==(const LoaderPosition&) const = default;
 };
 
-/// Hands out the micro-batches of one epoch after the other. The data set outlives the loader.
+/// Hands out the micro-batches of one epoch after the other. The data set outlives the loader. It may be left, sought
+/// and destroyed at any moment: threads end with the example that they are at.
 class Loader {
  public:
-  /// Throws Error for a batch size below 1, an empty data set, or one smaller than a batch with `drop_last`.
+  /// Throws Error for an option out of range, an empty data set, or one smaller than a batch with `drop_last`.
   Loader(const Dataset& dataset, LoaderOptions options);
   /// Over a stream: the order is the stream's own.
   Loader(const IterableDataset& dataset, LoaderOptions options);
@@ -55,8 +69,8 @@ class Loader {
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
 
-  /// The next micro-batch of this epoch, or nullopt at its end. An exception of the data set is passed on as Error that
-  /// names the example; the loader stays usable.
+  /// The next micro-batch of this epoch, or nullopt at its end. An exception of the data set, of whatever type and in
+  /// whatever thread, is passed on as Error that names the example; the loader stays usable.
   std::optional<Batch> next();
 
   LoaderPosition position() const;
@@ -69,11 +83,8 @@ class Loader {
   std::optional<int64_t> examples_per_epoch() const;
 
  private:
-  class Source;
-  class TableSource;
-  class StreamSource;
-
-  std::unique_ptr<Source> source_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace lope
