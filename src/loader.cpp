@@ -34,9 +34,16 @@ at::Tensor epoch_order(int64_t size, const LoaderOptions& options, int64_t epoch
                       at::TensorOptions(at::kLong));
 }
 
-Batch get_one(const Dataset& dataset, int64_t index) {
+struct Augmentation {
+  bool on = false;
+  uint64_t seed = 0;
+};
+
+Batch get_one(const Dataset& dataset, int64_t index, Augmentation augmentation) {
   try {
-    return dataset.get(index);
+    if (!augmentation.on) return dataset.get(index);
+    const uint64_t seed = derive_seed(augmentation.seed, static_cast<uint64_t>(index));
+    return dataset.get_augmented(index, at::detail::createCPUGenerator(seed));
   } catch (const std::exception& error) {
     throw Error(fmt::format("data set: example {}: {}", index, first_line(error.what())));
   }
@@ -111,10 +118,14 @@ class Loader::TableSource : public Loader::Source {
   }
 
   Batch gather(std::span<const int64_t> indices) {
-    if (auto batch = get_many(dataset_, indices)) return std::move(*batch);
+    const Augmentation augmentation{options.augment && dataset_.augments(),
+                                    derive_seed(~options.seed, static_cast<uint64_t>(position.epoch))};
+    if (!augmentation.on) {
+      if (auto batch = get_many(dataset_, indices)) return std::move(*batch);
+    }
     std::vector<Batch> examples;
     examples.reserve(indices.size());
-    for (const int64_t index : indices) examples.push_back(get_one(dataset_, index));
+    for (const int64_t index : indices) examples.push_back(get_one(dataset_, index, augmentation));
     return collate(options.collator, examples, position.examples, position.epoch);
   }
 

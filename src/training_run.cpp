@@ -19,7 +19,8 @@ LoaderOptions loader_options(const TrainerCore& trainer) {
                                                                                  : SamplingStrategy::kRandom,
           .drop_last = arguments.dataloader_drop_last,
           .pin_memory = arguments.dataloader_pin_memory && trainer.model.device().is_cuda(),
-          .collator = trainer.options.collator};
+          .collator = trainer.options.collator,
+          .augment = true};
 }
 
 Loader make_loader(const TrainerCore& trainer) {

@@ -33,6 +33,8 @@ struct LoaderOptions {
   bool pin_memory = false;
   /// Joins examples where the data set has no batched fast path.
   Collator collator = stack_examples;
+  /// Asks a data set that augments its examples for `get_augmented`, with a generator seeded by seed, epoch and index.
+  bool augment = false;
 };
 
 /// A place in the order of examples: what has been handed out, not what has been prepared.
