@@ -54,6 +54,7 @@ Batch ConcatDataset::get(int64_t index) const {
 std::optional<Batch> ConcatDataset::get_batch(std::span<const int64_t> indices) const {
   std::vector<std::vector<int64_t>> wanted(parts_.size());
   std::vector<Place> places;  // part, and row in its batch
+  places.reserve(indices.size());
   for (const int64_t index : indices) {
     const Place place = find(index);
     places.push_back({place.part, static_cast<int64_t>(wanted[place.part].size())});
@@ -72,6 +73,7 @@ std::optional<Batch> ConcatDataset::get_batch(std::span<const int64_t> indices) 
   }
   if (batches.size() == 1) return std::move(batches.front());
   std::vector<int64_t> order;
+  order.reserve(places.size());
   for (const Place& place : places) order.push_back(first_row[place.part] + place.index);
   return join(batches, order);
 }

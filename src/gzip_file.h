@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-struct gzFile_s;
+struct gzFile_s;  // NOLINT(readability-identifier-naming): zlib calls it so
 
 namespace lope {
 

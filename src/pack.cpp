@@ -89,6 +89,7 @@ PackCollator::PackCollator(PackOptions options) : options_(options) {
 Batch PackCollator::operator()(std::span<const Batch> batches) const {
   if (batches.empty()) throw Error("collate: there is no example: give at least one");
   std::vector<Example> examples;
+  examples.reserve(batches.size());
   for (size_t i = 0; i < batches.size(); ++i) examples.push_back(take(batches[i], i, options_));
   const auto [places, rows] = find_places(examples, options_.length);
 
