@@ -1,6 +1,7 @@
 #include "lope/collate.h"
 
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,8 @@
 
 namespace lope {
 namespace {
+
+constexpr const char* kAttentionMask = "attention_mask";
 
 std::vector<at::Tensor> column(std::span<const Batch> examples, const std::string& name) {
   std::vector<at::Tensor> tensors;
@@ -38,7 +41,8 @@ int64_t padded_length(const std::vector<at::Tensor>& tensors, int64_t multiple) 
   return (longest + multiple - 1) / multiple * multiple;
 }
 
-at::Tensor pad_column(const std::string& name, const std::vector<at::Tensor>& tensors, double value, int64_t multiple) {
+at::Tensor pad_column(const std::string& name, const std::vector<at::Tensor>& tensors, double value,
+                      const PadOptions& options) {
   for (const auto& tensor : tensors) {
     if (tensor.dim() == 0 || tensor.sizes().slice(1) != tensors.front().sizes().slice(1)) {
       throw Error(
@@ -46,13 +50,22 @@ at::Tensor pad_column(const std::string& name, const std::vector<at::Tensor>& te
     }
   }
   std::vector<int64_t> shape = tensors.front().sizes().vec();
-  shape[0] = padded_length(tensors, multiple);
+  shape[0] = padded_length(tensors, options.pad_to_multiple_of);
   shape.insert(shape.begin(), static_cast<int64_t>(tensors.size()));
   at::Tensor padded = at::full(shape, value, tensors.front().options());
   for (size_t row = 0; row < tensors.size(); ++row) {
-    padded.select(0, static_cast<int64_t>(row)).narrow(0, 0, tensors[row].size(0)).copy_(tensors[row]);
+    const int64_t length = tensors[row].size(0);
+    const int64_t begin = options.side == PaddingSide::kLeft ? shape[1] - length : 0;
+    padded.select(0, static_cast<int64_t>(row)).narrow(0, begin, length).copy_(tensors[row]);
   }
   return padded;
+}
+
+at::Tensor mask_of(const std::vector<at::Tensor>& tensors, const PadOptions& options) {
+  std::vector<at::Tensor> kept;
+  kept.reserve(tensors.size());
+  for (const auto& tensor : tensors) kept.push_back(at::ones({tensor.size(0)}, tensor.options().dtype(at::kLong)));
+  return pad_column(kAttentionMask, kept, 0.0, options);
 }
 
 }  // namespace
@@ -74,13 +87,20 @@ PadCollator::PadCollator(PadOptions options) : options_(std::move(options)) {
 Batch PadCollator::operator()(std::span<const Batch> examples) const {
   if (examples.empty()) throw Error("collate: there is no example: give at least one");
   Batch batch;
-  for (const auto& [name, first] : examples.front()) {
+  at::Tensor mask;
+  for (const auto& item : examples.front()) {
+    const std::string& name = item.first;
     const auto tensors = column(examples, name);
-    const auto pad = options_.pad_values.find(name);
-    batch.set(name, pad == options_.pad_values.end()
-                        ? stack_column(name, tensors)
-                        : pad_column(name, tensors, pad->second, options_.pad_to_multiple_of));
+    const auto value = options_.pad_values.find(name);
+    if (value == options_.pad_values.end()) {
+      batch.set(name, stack_column(name, tensors));
+      continue;
+    }
+    batch.set(name, pad_column(name, tensors, value->second, options_));
+    const bool masked = !options_.attention_mask || examples.front().contains(kAttentionMask) || mask.defined();
+    if (!masked) mask = mask_of(tensors, options_);
   }
+  if (mask.defined()) batch.set(kAttentionMask, mask);
   return batch;
 }
 

@@ -14,6 +14,10 @@
 namespace lope {
 namespace {
 
+constexpr std::size_t kMostHeld = std::size_t{256} << 20;
+/// What a page fault maps of a file's cached pages at once (fault_around_bytes of Linux).
+constexpr std::size_t kFaultAround = std::size_t{64} << 10;
+
 [[noreturn]] void fail(const std::string& path, int reason) {
   throw Error(fmt::format("cannot read {}: {}; give the path of a readable file", path, std::strerror(reason)));
 }
@@ -53,6 +57,14 @@ std::span<std::byte> map(const Descriptor& file, std::size_t size, const std::st
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   const Descriptor file(path);
   return std::shared_ptr<const MappedFile>(new MappedFile(map(file, size_of(file, path), path)));
+}
+
+void MappedFile::note_read(std::size_t count) const {
+  if (bytes_.size() <= kMostHeld) return;
+  const std::size_t more = count + kFaultAround;
+  if (held_.fetch_add(more, std::memory_order_relaxed) + more < kMostHeld) return;
+  held_.store(0, std::memory_order_relaxed);
+  ::madvise(bytes_.data(), bytes_.size(), MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -48,7 +48,7 @@ void WorkerPool::submit(LoaderJob job) {
 
 bool WorkerPool::ready() const {
   const std::lock_guard lock(mutex_);
-  return !slots_.empty() && slots_.front()->done;
+  return !slots_.empty() && slots_.front()->done && slots_.front()->result.batch;
 }
 
 bool WorkerPool::idle() const {

@@ -29,7 +29,7 @@ class WorkerPool {
   void submit(LoaderJob job);
   /// Jobs submitted and not taken.
   int64_t in_flight() const { return static_cast<int64_t>(slots_.size()); }
-  /// Whether `take` would not wait.
+  /// Whether `take` would give a micro-batch at once: neither wait, nor end, nor tell of an error.
   bool ready() const;
   /// Whether no worker is at a job.
   bool idle() const;

@@ -262,7 +262,7 @@ class Errors(InFolder):
         )
         self.assertEqual(
             self.error(train_file=self.folder / "no.jsonl"),
-            "error: cannot read @/no.jsonl: give the path of a readable file",
+            "error: cannot read @/no.jsonl: No such file or directory; give the path of a readable file",
         )
         self.assertEqual(
             self.error(model_name_or_path=self.folder, generate=1),

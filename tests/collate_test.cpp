@@ -63,6 +63,29 @@ TEST(PadCollator, RoundsLengthsUpToAMultiple) {
   EXPECT_EQ(pad(std::vector<Batch>{tokens(4, 1)})["input_ids"].sizes(), (std::vector<int64_t>{1, 4}));
 }
 
+TEST(PadCollator, CanFillTheLeftEnd) {
+  const std::vector<Batch> examples{tokens(1, 7), tokens(3, 8)};
+  const Batch batch = PadCollator({.pad_to_multiple_of = 4, .side = PaddingSide::kLeft})(examples);
+  EXPECT_TRUE(batch["input_ids"].equal(longs({0, 0, 0, 7, 0, 8, 8, 8}).reshape({2, 4})));
+  EXPECT_TRUE(batch["labels"].equal(longs({-100, -100, -100, 7, -100, 8, 8, 8}).reshape({2, 4})));
+}
+
+TEST(PadCollator, AMaskTellsTheFillingFromTheTokens) {
+  const std::vector<Batch> examples{tokens(1, 7), tokens(3, 0)};
+  const Batch right = PadCollator({.attention_mask = true})(examples);
+  EXPECT_TRUE(right["attention_mask"].equal(longs({1, 0, 0, 1, 1, 1}).reshape({2, 3})));
+  const Batch left = PadCollator({.side = PaddingSide::kLeft, .attention_mask = true})(examples);
+  EXPECT_TRUE(left["attention_mask"].equal(longs({0, 0, 1, 1, 1, 1}).reshape({2, 3})));
+  EXPECT_FALSE(PadCollator()(examples).contains("attention_mask"));
+}
+
+TEST(PadCollator, AMaskOfTheExamplesIsKeptAndFilledUp) {
+  const std::vector<Batch> examples{{{"input_ids", longs({5, 6})}, {"attention_mask", longs({0, 1})}},
+                                    {{"input_ids", longs({5, 6, 7})}, {"attention_mask", longs({1, 1, 1})}}};
+  const Batch batch = PadCollator({.attention_mask = true})(examples);
+  EXPECT_TRUE(batch["attention_mask"].equal(longs({0, 1, 0, 1, 1, 1}).reshape({2, 3})));
+}
+
 TEST(PadCollator, PadsOnlyTheFirstDimensionAndOnlyNamedTensors) {
   const PadCollator pad({.pad_values = {{"frames", 0.5}}});
   const std::vector<Batch> good{{{"frames", at::ones({1, 2})}}, {{"frames", at::ones({2, 2})}}};

@@ -7,6 +7,7 @@
 // A file that is cut short by another process while it is mapped ends this process with SIGBUS, so writers should
 // replace a file (AtomicFile does), not change it.
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -26,10 +27,16 @@ class MappedFile {
   /// The file's bytes. Writing to them changes this process's copy of the page, never the file.
   std::span<std::byte> bytes() const { return bytes_; }
 
+  /// For readers of files larger than the memory: says that `count` bytes in one piece were read. About every 256 MB
+  /// all pages are given back to the system, so that this process never holds more of the file than that. Do not call
+  /// it when somebody writes to `bytes()`: what was written would be lost. Safe from several threads.
+  void note_read(std::size_t count) const;
+
  private:
   explicit MappedFile(std::span<std::byte> bytes) : bytes_(bytes) {}
 
   std::span<std::byte> bytes_;
+  mutable std::atomic<std::size_t> held_ = 0;
 };
 
 }  // namespace lope

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "gpt2_folder.h"
-#include "jsonl_data.h"
 #include "lope/command_line.h"
 #include "lope/error.h"
+#include "lope/json_lines_dataset.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ void print_logits(const std::string& folder, const std::string& file) {
   Gpt2 model = load_gpt2(folder);
   model->eval();
   const Gpt2Config& config = model->config();
-  const JsonlData data(file, {.vocab_size = config.vocab_size, .n_positions = config.n_positions});
+  const lope::JsonLinesDataset data(file, {.vocab_size = config.vocab_size, .n_positions = config.n_positions});
   for (int64_t i = 0; i < data.size(); ++i) {
     std::cout << rows(model->forward(data.get(i)["input_ids"].unsqueeze(0)).squeeze(0)).dump() << '\n';
   }
