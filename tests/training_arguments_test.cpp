@@ -97,7 +97,7 @@ TEST(TrainingArguments, DescribesEveryField) {
     EXPECT_FALSE(argument.allowed.empty()) << argument.name;
   }
   EXPECT_EQ(found, shared.size());
-  EXPECT_EQ(descriptions.size(), shared.size() + 5);  // Lope's own are written only where they are not the default
+  EXPECT_EQ(descriptions.size(), shared.size() + 7);  // Lope's own are written only where they are not the default
   EXPECT_EQ(descriptions.front().name, "output_dir");
   EXPECT_EQ(descriptions.front().group, "Run");
   EXPECT_EQ(descriptions.front().default_value, "\"trainer_output\"");
