@@ -9,6 +9,8 @@ inline constexpr const char* kOptimizer = "optimizer.safetensors";
 inline constexpr const char* kStepper = "stepper.safetensors";
 /// States of the random generators by device.
 inline constexpr const char* kGenerators = "rng_state.safetensors";
+/// Tensors of callbacks, as NAME/TENSOR; there when a callback has some.
+inline constexpr const char* kCallbacks = "callbacks.safetensors";
 /// As the Python Trainer writes it: log, best metric, states of callbacks.
 inline constexpr const char* kTrainerState = "trainer_state.json";
 inline constexpr const char* kArguments = "training_args.json";

@@ -81,7 +81,7 @@ class TrainingRun {
   void resume(const std::string& resume_from_checkpoint);
   std::optional<std::filesystem::path> find_checkpoint(const std::string& resume_from_checkpoint);
   void restore(const std::filesystem::path& folder);
-  void restore_callbacks(const TrainerState& state);
+  void restore_callbacks(const TrainerState& state, const TensorMap& tensors);
   void restore_position(const RunPosition& position);
 
   template <typename Event>

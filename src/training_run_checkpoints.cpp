@@ -55,6 +55,11 @@ CheckpointContents TrainingRun::contents() const {
   contents.tensors[checkpoint_files::kOptimizer] = optimizer_->state();
   contents.tensors[checkpoint_files::kStepper] = stepper_.state();
   contents.tensors[checkpoint_files::kGenerators] = generator_states();
+  for (const auto& callback : trainer_.callbacks) {
+    for (const auto& [name, tensor] : callback->tensors()) {
+      contents.tensors[checkpoint_files::kCallbacks].emplace(fmt::format("{}/{}", callback->name(), name), tensor);
+    }
+  }
   return contents;
 }
 

@@ -50,6 +50,15 @@ std::string kind_of(const std::string& optimizer) {
   return optimizer == "adamw_torch_fused" ? "adamw_torch" : optimizer;
 }
 
+/// Those whose names begin with `prefix`, without it.
+TensorMap with_prefix(const TensorMap& tensors, const std::string& prefix) {
+  TensorMap found;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
+  }
+  return found;
+}
+
 /// What the stepper had summed up since it was last asked.
 LossMeter::Mean unread_losses(const TensorMap& stepper_state) {
   const auto* totals = reinterpret_cast<const window::Totals*>(stepper_state.at("totals").const_data_ptr<double>());
@@ -117,7 +126,9 @@ void TrainingRun::restore(const std::filesystem::path& folder) {
     schedule_.load_plateau(plateau);
     stepper_.set_learning_rate(schedule_.rate());
   }
-  restore_callbacks(saved.state);
+  restore_callbacks(saved.state, reader.contains(checkpoint_files::kCallbacks)
+                                     ? reader.tensors(checkpoint_files::kCallbacks)
+                                     : TensorMap());
   load_generator_states(reader.tensors(checkpoint_files::kGenerators));
 }
 
@@ -136,12 +147,13 @@ void TrainingRun::restore_position(const RunPosition& position) {
   }
 }
 
-void TrainingRun::restore_callbacks(const TrainerState& state) {
+void TrainingRun::restore_callbacks(const TrainerState& state, const TensorMap& tensors) {
   for (const auto& callback : trainer_.callbacks) {
     if (callback->name().empty()) continue;
     const auto found = state.stateful_callbacks.find(std::string(callback->name()));
     if (found != state.stateful_callbacks.end()) {
       callback->load_state(found->second);
+      callback->load_tensors(with_prefix(tensors, fmt::format("{}/", callback->name())));
     } else {
       message(fmt::format("the checkpoint has no state of {}: it starts anew", callback->name()));
     }

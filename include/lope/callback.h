@@ -16,6 +16,7 @@
 #include "lope/plan.h"
 #include "lope/progress.h"
 #include "lope/stepper.h"
+#include "lope/tensor_map.h"
 #include "lope/training_arguments.h"
 
 namespace lope {
@@ -78,6 +79,9 @@ class Callback {
   /// State as JSON text, and back. `load_state` throws Error when the text is not from this callback.
   virtual std::string state() const { return {}; }
   virtual void load_state(const std::string& text) { (void)text; }
+  /// Tensors that belong to the state, by name: kept in callbacks.safetensors. `load_tensors` comes after `load_state`.
+  virtual TensorMap tensors() const { return {}; }
+  virtual void load_tensors(const TensorMap& tensors) { (void)tensors; }
 };
 
 }  // namespace lope

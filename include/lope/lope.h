@@ -10,6 +10,7 @@
 #include "lope/callback.h"
 #include "lope/callbacks/default_callbacks.h"
 #include "lope/callbacks/early_stopping.h"
+#include "lope/callbacks/ema.h"
 #include "lope/callbacks/json_lines_log.h"
 #include "lope/callbacks/message_lines.h"
 #include "lope/callbacks/progress_bar.h"
