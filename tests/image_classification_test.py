@@ -76,7 +76,7 @@ class ImageClassification(unittest.TestCase):
         self.assertEqual(len(accuracies), 6)
         self.assertAlmostEqual(accuracies[-1], right / 50)
 
-    def test_gzipped_files_a_seed_and_augmentation(self):
+    def test_gzipped_files_workers_a_seed_and_augmentation(self):
         write_data(self.data, train=48, test=10)
         plain = self.train("plain", num_train_epochs=2)
         weights = (self.folder / "plain" / "model.safetensors").read_bytes()
@@ -85,6 +85,8 @@ class ImageClassification(unittest.TestCase):
         write_data(self.data, train=48, test=10, zipped=True)
         self.assertEqual(self.train("zipped", num_train_epochs=2), plain)
         self.assertEqual((self.folder / "zipped" / "model.safetensors").read_bytes(), weights)
+        self.assertEqual(self.train("workers", num_train_epochs=2, dataloader_num_workers=2), plain)
+        self.assertEqual((self.folder / "workers" / "model.safetensors").read_bytes(), weights)
         for name, options in (("seed", {"seed": 7}), ("still", {"shift": 0}), ("same_side", {"flip": False})):
             self.train(name, num_train_epochs=2, **options)
             self.assertNotEqual((self.folder / name / "model.safetensors").read_bytes(), weights, name)

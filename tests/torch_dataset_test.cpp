@@ -93,6 +93,7 @@ TEST(TorchDataset, SeveralThreadsReadAtOnce) {
   const TorchDataset data(Pairs{3});
   std::vector<int64_t> wrong(4);
   std::vector<std::thread> threads;
+  threads.reserve(wrong.size());
   for (int64_t& count : wrong) {
     threads.emplace_back([&data, &count] {
       for (int64_t i = 0; i < 300; ++i) count += data.get(i % 3)["labels"].item<int64_t>() == 10 * (i % 3) ? 0 : 1;

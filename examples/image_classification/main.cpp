@@ -122,7 +122,10 @@ void run(const Options& options, const lope::TrainingArguments& arguments) {
   lope::set_seed(static_cast<uint64_t>(arguments.seed));
   ImageNet28 net(static_cast<int64_t>(kClasses.size()));
   const auto loss = [&](const lope::Batch& batch) {
-    const at::Tensor logits = net->forward(batch["pixel_values"]);
+    const at::Tensor& pixels = batch["pixel_values"];
+    at::Tensor logits = net->forward(pixels);
+    // The net has learnt both sides of each image: evaluation takes the mean of what it says to them.
+    if (options.flip && !net->is_training()) logits = (logits + net->forward(pixels.flip({3}))) / 2;
     lope::Loss result =
         lope::cross_entropy(logits, batch["labels"], {.label_smoothing = arguments.label_smoothing_factor});
     result.predictions = logits;
