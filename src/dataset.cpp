@@ -9,6 +9,10 @@ namespace lope {
 
 std::optional<Batch> Dataset::get_batch(std::span<const int64_t> /*indices*/) const { return std::nullopt; }
 
+Batch Dataset::get_augmented(int64_t index, at::Generator /*generator*/) const { return get(index); }
+
+std::optional<int64_t> Dataset::length(int64_t /*index*/) const { return std::nullopt; }
+
 TensorDataset::TensorDataset(Batch tensors) : tensors_(std::move(tensors)) {
   if (tensors_.empty()) throw Error("data set: there is no tensor: give at least one, with rows in dimension 0");
   for (const auto& [name, tensor] : tensors_) {

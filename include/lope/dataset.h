@@ -8,6 +8,8 @@
 //     dimension
 //   };
 
+#include <ATen/core/Generator.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +31,14 @@ class Dataset {
   /// The fast path: a whole micro-batch of these examples, already collated; nullopt (the default) where a data set has
   /// none, and then a collator joins the single examples.
   virtual std::optional<Batch> get_batch(std::span<const int64_t> indices) const;
+
+  /// Whether `get_augmented` differs from `get`.
+  virtual bool augments() const { return false; }
+  /// Example `index` as training sees it: whatever is random about it is drawn from `generator` alone. By default
+  /// `get`.
+  virtual Batch get_augmented(int64_t index, at::Generator generator) const;
+  /// How long example `index` is, for batches of similar lengths; nullopt (the default) where that is not known.
+  virtual std::optional<int64_t> length(int64_t index) const;
 };
 
 /// Examples that are the rows of tensors. Batches are gathered with one copy a tensor.
