@@ -12,7 +12,6 @@
 
 #include "device_sum.h"
 #include "lope/error.h"
-#include "lope/loader.h"
 #include "lope/seed.h"
 
 namespace lope {
@@ -123,13 +122,7 @@ EvaluationResult run_evaluation(Model& model, const LossFunction& loss, const Tr
   const GeneratorGuard generators(model.device());
   const at::NoGradGuard no_grad;
   const auto begin = std::chrono::steady_clock::now();
-  Loader loader(dataset, {.batch_size = settings.batch_size,
-                          .sampling_strategy = SamplingStrategy::kSequential,
-                          .pin_memory = settings.pin_memory,
-                          .collator = options.collator,
-                          .num_workers = settings.num_workers,
-                          .prefetch_factor = settings.prefetch_factor,
-                          .device = model.device()});
+  Loader loader(dataset, settings.loader);
   Evaluation evaluation(model, loss, options, settings);
   EvaluationResult result;
   const int64_t total = *loader.batches_per_epoch();

@@ -5,16 +5,14 @@
 #include <string>
 
 #include "lope/autocast.h"
+#include "lope/loader.h"
 #include "lope/trainer.h"
 
 namespace lope {
 
 struct EvaluationSettings {
   Precision precision = Precision::kFp32;
-  int64_t batch_size = 8;
-  bool pin_memory = false;
-  int64_t num_workers = 0;
-  int64_t prefetch_factor = 2;
+  LoaderOptions loader = {};
   /// Whether predictions are kept: for `compute_metrics` or `predict`.
   bool keep_predictions = false;
   /// Whether the loss is computed: not for data without labels.

@@ -1,135 +1,127 @@
 #include "lope/loader.h"
 
-#include <fmt/format.h>
+#include <ATen/core/grad_mode.h>
 
 #include <utility>
 
-#include "device_copies.h"
-#include "loader_source.h"
-#include "lope/error.h"
+#include "device_copy.h"
+#include "loader_task.h"
+#include "stream_source.h"
+#include "table_source.h"
 #include "worker_pool.h"
 
 namespace lope {
 namespace {
 
-void check(const LoaderOptions& options) {
-  const auto at_least = [](const char* name, int64_t value, int64_t least) {
-    if (value < least) throw Error(fmt::format("{} is {}: it must be {} or more", name, value, least));
-  };
-  at_least("batch_size", options.batch_size, 1);
-  at_least("num_workers", options.num_workers, 0);
-  at_least("prefetch_factor", options.prefetch_factor, 1);
-  if (!(options.timeout >= 0.0)) throw Error(fmt::format("timeout is {}: it must be 0 or more", options.timeout));
+void check_at_least(int64_t least, const char* name, int64_t value) {
+  if (value < least) throw Error(fmt::format("{} is {}: it must be {} or more", name, value, least));
+}
+
+LoaderOptions checked(LoaderOptions options) {
+  check_at_least(1, "batch_size", options.batch_size);
+  check_at_least(0, "num_workers", options.num_workers);
+  check_at_least(1, "prefetch_factor", options.prefetch_factor);
+  check_at_least(1, "world_size", options.world_size);
+  if (options.rank < 0 || options.rank >= options.world_size) {
+    throw Error(
+        fmt::format("rank is {}: it must be 0 or more and below world_size {}", options.rank, options.world_size));
+  }
+  if (!(options.timeout >= 0)) throw Error(fmt::format("timeout is {}: it must be 0 or more", options.timeout));
+  if (options.persistent_workers && options.num_workers == 0) {
+    throw Error("persistent_workers is true and num_workers is 0: set num_workers above 0");
+  }
+  if (!options.collator) throw Error("loader: there is no collator: give one, or leave out the option");
+  return options;
 }
 
 }  // namespace
 
 class Loader::Impl {
  public:
-  explicit Impl(std::unique_ptr<LoaderSource> source) : source_(std::move(source)), options_(source_->options) {
-    if (options_.device && !options_.device->is_cpu()) copies_.emplace(*options_.device);
+  template <typename Source, typename Data>
+  static std::unique_ptr<Impl> make(const Data& dataset, LoaderOptions options) {
+    auto impl = std::make_unique<Impl>(std::move(options));
+    impl->source_ = std::make_unique<Source>(dataset, impl->options_);
+    return impl;
   }
 
-  /// With a device, the copy of the micro-batch after this one is started before this one is handed out.
+  explicit Impl(LoaderOptions options) : options_(checked(std::move(options))), copy_(options_.device) {}
+
   std::optional<Batch> next() {
-    if (!copies_) return take();
-    if (!ahead_) ahead_ = start_copy();
-    if (!ahead_) return std::nullopt;
-    Copy copy = std::move(*ahead_);
-    copies_->finish(copy.batch);
-    position_.examples += copy.examples;
-    ahead_.reset();
-    if (options_.num_workers > 0 && pool_ready()) ahead_ = start_copy();
-    return std::move(copy.batch);
+    if (ended_) return std::nullopt;
+    auto loaded = options_.num_workers == 0 ? load() : take();
+    if (!loaded) {
+      ended_ = true;
+      if (!options_.persistent_workers) pool_.reset();
+      return std::nullopt;
+    }
+    position_.examples += loaded->examples;
+    copy_.finish(*loaded);
+    return std::move(loaded->batch);
   }
 
   void seek(LoaderPosition to) {
-    source_->check(to);
-    if (pool_) pool_->clear();
-    ahead_.reset();
-    source_->plan_from(to);
+    if (pool_ && source_->is_sequential()) pool_.reset();
+    task_ = source_->begin(to);
+    if (pool_) pool_->begin(task_);
     position_ = to;
+    batches_ = 0;
+    ended_ = false;
   }
 
   LoaderPosition position() const { return position_; }
-  const LoaderSource& source() const { return *source_; }
+  std::optional<int64_t> examples_per_epoch() const { return source_->examples_per_epoch(); }
+  int64_t batch_size() const { return options_.batch_size; }
 
  private:
-  struct Copy {
-    Batch batch;
-    int64_t examples = 0;
-  };
-
-  std::optional<Copy> start_copy() {
-    // Handed out is only what the caller gets: the position moves then.
-    const LoaderPosition before = position_;
-    auto batch = take();
-    const int64_t examples = position_.examples - before.examples;
-    position_ = before;
-    if (!batch) return std::nullopt;
-    return Copy{copies_->start(*batch), examples};
+  std::optional<LoadedBatch> load() {
+    const at::NoGradGuard no_grad;
+    if (!task_) task_ = source_->begin(position_);
+    auto loaded = task_->make(batches_, place_);
+    if (!loaded) return loaded;
+    finish(*loaded);
+    ++batches_;
+    return loaded;
   }
 
-  std::optional<Batch> take() {
-    PreparedBatch prepared = options_.num_workers > 0 ? take_from_workers() : prepare_now();
-    if (!prepared.error.empty()) {
-      if (pool_) pool_->clear();
-      source_->plan_again_from(place_of_next());
-      throw Error(prepared.error);
-    }
-    position_.examples += prepared.examples;
-    // A worker that is still at a job of before a jump would have to be waited for.
-    if (!prepared.batch && !options_.persistent_workers && pool_ && pool_->idle()) pool_.reset();
-    return std::move(prepared.batch);
+  std::optional<LoadedBatch> take() {
+    if (!pool_) start_workers();
+    return pool_->take();
   }
 
-  /// A micro-batch that is being copied is behind the position already, but not in it.
-  LoaderPosition place_of_next() const {
-    return {.epoch = position_.epoch, .examples = position_.examples + (ahead_ ? ahead_->examples : 0)};
+  void start_workers() {
+    const at::NoGradGuard no_grad;
+    if (!task_) task_ = source_->begin(position_);
+    pool_.emplace(WorkerPoolOptions{.workers = source_->is_sequential() ? 1 : options_.num_workers,
+                                    .capacity = options_.num_workers * options_.prefetch_factor,
+                                    .timeout = options_.timeout},
+                  [this](LoadedBatch& loaded) { finish(loaded); });
+    pool_->begin(task_);
   }
 
-  PreparedBatch prepare_now() {
-    const auto job = source_->next_job();
-    return job ? source_->prepare(*job) : PreparedBatch{};
+  void finish(LoadedBatch& loaded) const {
+    if (options_.pin_memory) loaded.batch = loaded.batch.pin();
+    copy_.start(loaded);
   }
 
-  PreparedBatch take_from_workers() {
-    if (!pool_) pool_ = std::make_unique<WorkerPool>(*source_, source_->concurrent() ? options_.num_workers : 1);
-    top_up();
-    if (pool_->in_flight() == 0) return {};
-    PreparedBatch prepared = pool_->take(options_.timeout);
-    if (prepared.batch) top_up();
-    return prepared;
-  }
-
-  void top_up() {
-    while (pool_->in_flight() < options_.num_workers * options_.prefetch_factor) {
-      auto job = source_->next_job();
-      if (!job) return;
-      pool_->submit(std::move(*job));
-    }
-  }
-
-  bool pool_ready() const { return pool_ && pool_->ready(); }
-
+  LoaderOptions options_;
   std::unique_ptr<LoaderSource> source_;
-  const LoaderOptions& options_;
+  DeviceCopy copy_;
   LoaderPosition position_;
-  std::optional<DeviceCopies> copies_;
-  std::optional<Copy> ahead_;
-  /// Last, so that its threads end before what they use.
-  std::unique_ptr<WorkerPool> pool_;
+  std::shared_ptr<LoaderTask> task_;
+  /// Without workers: micro-batches of the task so far, and where they are made.
+  int64_t batches_ = 0;
+  Workplace place_;
+  bool ended_ = false;
+  /// Last, so that its threads end first.
+  std::optional<WorkerPool> pool_;
 };
 
-Loader::Loader(const Dataset& dataset, LoaderOptions options) {
-  check(options);
-  impl_ = std::make_unique<Impl>(make_source(dataset, std::move(options)));
-}
+Loader::Loader(const Dataset& dataset, LoaderOptions options)
+    : impl_(Impl::make<TableSource>(dataset, std::move(options))) {}
 
-Loader::Loader(const IterableDataset& dataset, LoaderOptions options) {
-  check(options);
-  impl_ = std::make_unique<Impl>(make_source(dataset, std::move(options)));
-}
+Loader::Loader(const IterableDataset& dataset, LoaderOptions options)
+    : impl_(Impl::make<StreamSource>(dataset, std::move(options))) {}
 
 Loader::~Loader() = default;
 Loader::Loader(Loader&&) noexcept = default;
@@ -141,13 +133,12 @@ LoaderPosition Loader::position() const { return impl_->position(); }
 
 void Loader::seek(LoaderPosition position) { impl_->seek(position); }
 
-std::optional<int64_t> Loader::examples_per_epoch() const { return impl_->source().examples_per_epoch(); }
+std::optional<int64_t> Loader::examples_per_epoch() const { return impl_->examples_per_epoch(); }
 
 std::optional<int64_t> Loader::batches_per_epoch() const {
   const auto examples = examples_per_epoch();
   if (!examples) return std::nullopt;
-  const int64_t size = impl_->source().options.batch_size;
-  return (*examples + size - 1) / size;
+  return (*examples + impl_->batch_size() - 1) / impl_->batch_size();
 }
 
 }  // namespace lope

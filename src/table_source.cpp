@@ -1,120 +1,102 @@
-// Micro-batches of a table.
+#include "table_source.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/randperm.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
-#include "loader_failure.h"
-#include "loader_source.h"
 #include "lope/seed.h"
 
 namespace lope {
 namespace {
 
-at::Tensor epoch_order(int64_t size, const LoaderOptions& options, int64_t epoch) {
-  if (options.sampling_strategy == SamplingStrategy::kSequential) return at::arange(size, at::kLong);
-  return at::randperm(size, at::detail::createCPUGenerator(derive_seed(options.seed, static_cast<uint64_t>(epoch))),
-                      at::TensorOptions(at::kLong));
+void check_size(int64_t examples, int64_t handed_out, const LoaderOptions& options) {
+  if (examples == 0) throw Error("data set: it is empty: give at least one example");
+  if (handed_out > 0) return;
+  const std::string ranks = options.world_size > 1 ? fmt::format(" on each of {} ranks", options.world_size) : "";
+  throw Error(
+      fmt::format("data set: its {} examples are fewer than batch_size {}{} and drop_last leaves them out: lower the "
+                  "batch size or turn drop_last off",
+                  examples, options.batch_size, ranks));
 }
 
-class TableSource : public LoaderSource {
+}  // namespace
+
+class TableSource::Task : public LoaderTask {
  public:
-  TableSource(const Dataset& dataset, LoaderOptions loader_options)
-      : LoaderSource(std::move(loader_options)), dataset_(dataset), size_(dataset.size()) {
-    if (size_ == 0) throw Error("data set: it is empty: give at least one example");
-    if (options.drop_last && size_ < options.batch_size) {
-      throw Error(
-          fmt::format("data set: its {} examples are fewer than batch_size {} and drop_last leaves them out: lower "
-                      "the batch size or turn drop_last off",
-                      size_, options.batch_size));
-    }
-  }
+  Task(TableSource& source, LoaderPosition from)
+      : source_(source),
+        from_(from),
+        augmentation_seed_(derive_seed(~source.options_.seed, static_cast<uint64_t>(from.epoch))) {}
 
-  void plan_from(LoaderPosition position) override { planned_ = position; }
-  void plan_again_from(LoaderPosition position) override { planned_ = position; }
-
-  std::optional<LoaderJob> next_job() override {
-    const int64_t count = std::min(options.batch_size, *examples_per_epoch() - planned_.examples);
+  std::optional<LoadedBatch> make(int64_t number, Workplace& place) override {
+    const int64_t first = from_.examples + number * options().batch_size;
+    const int64_t count = std::min(options().batch_size, source_.sampler_.size() - first);
     if (count <= 0) return std::nullopt;
-    prepare_order();
-    LoaderJob job{.epoch = planned_.epoch, .first = planned_.examples, .count = count, .order = order_};
-    planned_.examples += count;
-    return job;
-  }
-
-  bool concurrent() const override { return true; }
-
-  std::optional<int64_t> examples_per_epoch() const override {
-    return options.drop_last ? size_ / options.batch_size * options.batch_size : size_;
-  }
-
-  void check(LoaderPosition position) const override {
-    if (position.epoch >= 0 && position.examples >= 0 && position.examples <= *examples_per_epoch()) return;
-    throw Error(fmt::format("loader: there is no example {} of epoch {}: an epoch has {}", position.examples,
-                            position.epoch, *examples_per_epoch()));
+    const at::Tensor order = source_.sampler_.order(from_.epoch);
+    const std::span indices(order.const_data_ptr<int64_t>() + first, static_cast<size_t>(count));
+    auto batch = gather(indices, first, place);
+    if (!batch) return std::nullopt;
+    return LoadedBatch{.batch = std::move(*batch), .examples = count};
   }
 
  private:
-  PreparedBatch gather(const LoaderJob& job) override {
-    const std::span indices(job.order.const_data_ptr<int64_t>() + job.first, static_cast<size_t>(job.count));
-    return {.batch = join(job, indices), .examples = job.count};
-  }
+  const LoaderOptions& options() const { return source_.options_; }
+  bool augments() const { return options().augment && source_.dataset_.augments(); }
 
-  void prepare_order() {
-    const bool same = order_.defined() &&
-                      (order_epoch_ == planned_.epoch || options.sampling_strategy == SamplingStrategy::kSequential);
-    if (same) return;
-    order_ = epoch_order(size_, options, planned_.epoch);
-    order_epoch_ = planned_.epoch;
-  }
-
-  bool augments() const { return options.augment && dataset_.augments(); }
-
-  Batch join(const LoaderJob& job, std::span<const int64_t> indices) const {
+  std::optional<Batch> gather(std::span<const int64_t> indices, int64_t first, Workplace& place) const {
+    place.example = indices.front();
     if (!augments()) {
-      auto batch = naming_the_place([&] { return dataset_.get_batch(indices); },
-                                    [&] { return fmt::format("data set: examples {}", fmt::join(indices, ", ")); });
-      if (batch) return std::move(*batch);
+      if (auto batch = get_many(indices)) return batch;
     }
     std::vector<Batch> examples;
     examples.reserve(indices.size());
     for (const int64_t index : indices) {
-      examples.push_back(naming_the_place([&] { return get_one(job.epoch, index); },
-                                          [&] { return fmt::format("data set: example {}", index); }));
+      if (place.cancelled) return std::nullopt;
+      place.example = index;
+      examples.push_back(get_one(index, place));
     }
-    return naming_the_place([&] { return options.collator(examples); },
-                            [&] {
-                              return fmt::format("loader: examples {} to {} of epoch {}", job.first,
-                                                 job.first + job.count - 1, job.epoch);
-                            });
+    return naming_errors([&] { return options().collator(examples); },
+                         [&] {
+                           return fmt::format("loader: examples {} to {} of epoch {}", first,
+                                              first + static_cast<int64_t>(indices.size()) - 1, from_.epoch);
+                         });
   }
 
-  Batch get_one(int64_t epoch, int64_t index) const {
-    if (!augments()) return dataset_.get(index);
-    // One a thread, seeded anew for each example: making one costs more than the seed.
-    thread_local at::Generator generator = at::detail::createCPUGenerator();
-    const uint64_t seed =
-        derive_seed(derive_seed(options.seed, static_cast<uint64_t>(epoch)), static_cast<uint64_t>(index));
-    generator.set_current_seed(seed);
-    return dataset_.get_augmented(index, generator);
+  std::optional<Batch> get_many(std::span<const int64_t> indices) const {
+    return naming_errors([&] { return source_.dataset_.get_batch(indices); },
+                         [&] { return fmt::format("data set: examples {}", fmt::join(indices, ", ")); });
   }
 
-  const Dataset& dataset_;
-  int64_t size_;
-  LoaderPosition planned_;
-  at::Tensor order_;
-  int64_t order_epoch_ = -1;
+  Batch get_one(int64_t index, Workplace& place) const {
+    return naming_errors([&] { return augments() ? get_augmented(index, place) : source_.dataset_.get(index); },
+                         [&] { return fmt::format("data set: example {}", index); });
+  }
+
+  Batch get_augmented(int64_t index, Workplace& place) const {
+    if (!place.generator.defined()) place.generator = at::detail::createCPUGenerator();
+    place.generator.set_current_seed(derive_seed(augmentation_seed_, static_cast<uint64_t>(index)));
+    return source_.dataset_.get_augmented(index, place.generator);
+  }
+
+  TableSource& source_;
+  LoaderPosition from_;
+  uint64_t augmentation_seed_;
 };
 
-}  // namespace
+TableSource::TableSource(const Dataset& dataset, const LoaderOptions& options)
+    : dataset_(dataset), options_(options), sampler_(dataset, options) {
+  check_size(dataset.size(), sampler_.size(), options);
+}
 
-std::unique_ptr<LoaderSource> make_source(const Dataset& dataset, LoaderOptions options) {
-  return std::make_unique<TableSource>(dataset, std::move(options));
+std::shared_ptr<LoaderTask> TableSource::begin(LoaderPosition from) {
+  if (from.epoch < 0 || from.examples < 0 || from.examples > sampler_.size()) {
+    throw Error(fmt::format("loader: there is no example {} of epoch {}: an epoch has {}", from.examples, from.epoch,
+                            sampler_.size()));
+  }
+  return std::make_shared<Task>(*this, from);
 }
 
 }  // namespace lope

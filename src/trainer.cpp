@@ -9,19 +9,11 @@
 #include "lope/error.h"
 #include "lope/safetensors.h"
 #include "trainer_core.h"
+#include "trainer_loaders.h"
 #include "training_run.h"
 
 namespace lope {
 namespace {
-
-/// What a field asks for that is not there yet is refused, so that nothing is silently left undone.
-void check_supported(const TrainingArguments& arguments) {
-  const auto refuse = [](bool asked, const char* name, const char* instead) {
-    if (asked) throw Error(fmt::format("{}: not supported yet; {}", name, instead));
-  };
-  refuse(arguments.train_sampling_strategy == "group_by_length", "train_sampling_strategy \"group_by_length\"",
-         "choose random or sequential");
-}
 
 void check_data(const TrainingArguments& arguments, const TrainerOptions& options) {
   if (options.train_dataset != nullptr && options.train_stream != nullptr) {
@@ -56,7 +48,6 @@ TrainerCore::TrainerCore(TrainingArguments given, Model trained, LossFunction lo
       options(std::move(trainer_options)),
       precision(pick_precision(arguments)) {
   arguments.validate();
-  check_supported(arguments);
   check_data(arguments, options);
   if (!loss) throw Error("trainer: there is no loss function: give a closure from a batch to its loss");
   apply_compute_settings(arguments);
@@ -80,10 +71,7 @@ TrainingContext TrainerCore::context() const {
 
 EvaluationSettings TrainerCore::evaluation_settings() const {
   return {.precision = precision,
-          .batch_size = arguments.per_device_eval_batch_size,
-          .pin_memory = arguments.dataloader_pin_memory && model.device().is_cuda(),
-          .num_workers = arguments.dataloader_num_workers,
-          .prefetch_factor = arguments.dataloader_prefetch_factor.value_or(2),
+          .loader = evaluation_loader_options(arguments, options, model.device()),
           .keep_predictions = static_cast<bool>(options.compute_metrics),
           .on_batch = [this](int64_t done, int64_t total) {
             for (const auto& callback : callbacks) callback->on_evaluation_step(context(), done, total);

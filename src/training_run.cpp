@@ -7,30 +7,16 @@
 #include "lope/error.h"
 #include "lope/optimizer_factory.h"
 #include "lope/seed.h"
+#include "trainer_loaders.h"
 
 namespace lope {
 namespace {
 
-LoaderOptions loader_options(const TrainerCore& trainer) {
-  const TrainingArguments& arguments = trainer.arguments;
-  return {.batch_size = arguments.per_device_train_batch_size,
-          .seed = static_cast<uint64_t>(arguments.order_seed()),
-          .sampling_strategy = arguments.train_sampling_strategy == "sequential" ? SamplingStrategy::kSequential
-                                                                                 : SamplingStrategy::kRandom,
-          .drop_last = arguments.dataloader_drop_last,
-          .pin_memory = arguments.dataloader_pin_memory && trainer.model.device().is_cuda(),
-          .collator = trainer.options.collator,
-          .augment = true,
-          .num_workers = arguments.dataloader_num_workers,
-          .prefetch_factor = arguments.dataloader_prefetch_factor.value_or(2),
-          .persistent_workers = arguments.dataloader_persistent_workers,
-          .device = trainer.model.device()};
-}
-
 Loader make_loader(const TrainerCore& trainer) {
   const TrainerOptions& options = trainer.options;
-  return options.train_dataset != nullptr ? Loader(*options.train_dataset, loader_options(trainer))
-                                          : Loader(*options.train_stream, loader_options(trainer));
+  LoaderOptions loader = training_loader_options(trainer.arguments, options, trainer.model.device());
+  return options.train_dataset != nullptr ? Loader(*options.train_dataset, std::move(loader))
+                                          : Loader(*options.train_stream, std::move(loader));
 }
 
 Plan make_plan(const TrainingArguments& arguments, const Loader& loader) {

@@ -1,66 +1,90 @@
 #pragma once
-// Threads that prepare micro-batches ahead, handed out in the order in which they were planned.
+// Threads that make micro-batches ahead, handed out in order.
 //
-//   WorkerPool pool(source, 4);
-//   pool.submit(job); pool.submit(next_job);
-//   PreparedBatch batch = pool.take(timeout);
+//   WorkerPool pool({.workers = 2, .capacity = 4}, finish);
+//   pool.begin(task);
+//   while (auto loaded = pool.take()) use(*loaded);
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
-#include "loader_source.h"
+#include "loader_task.h"
 
 namespace lope {
 
-/// One caller; the source outlives the pool.
+struct WorkerPoolOptions {
+  int64_t workers = 1;
+  /// Micro-batches made or being made that nobody has taken.
+  int64_t capacity = 2;
+  /// Seconds to wait for one; 0: as long as it takes.
+  double timeout = 0;
+};
+
 class WorkerPool {
  public:
-  WorkerPool(LoaderSource& source, int64_t workers);
-  /// Waits for the examples that are being prepared.
+  /// Done in the worker to each micro-batch once it is made.
+  using Finish = std::function<void(LoadedBatch&)>;
+
+  WorkerPool(WorkerPoolOptions options, Finish finish);
+  /// Waits for the example that each worker is at.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void submit(LoaderJob job);
-  /// Jobs submitted and not taken.
-  int64_t in_flight() const { return static_cast<int64_t>(slots_.size()); }
-  /// Whether `take` would give a micro-batch at once: neither wait, nor end, nor tell of an error.
-  bool ready() const;
-  /// Whether no worker is at a job.
-  bool idle() const;
-  /// The result of the oldest job. Throws Error naming the worker after `timeout` seconds (0: never); then the job is
-  /// still there.
-  PreparedBatch take(double timeout);
-  /// Forgets all jobs. Waits for those that run where the source can only run one at a time.
-  void clear();
+  /// Goes over to `task`. What workers are at is given up and thrown away.
+  void begin(std::shared_ptr<LoaderTask> task);
+  /// The next micro-batch; nullopt behind the last. Throws what the task threw when it made this one, and tries again
+  /// at the next call; throws Error when it takes longer than the timeout.
+  std::optional<LoadedBatch> take();
 
  private:
+  /// Where one micro-batch ends up.
   struct Slot {
-    LoaderJob job = {};
-    PreparedBatch result = {};
-    int64_t worker = -1;
-    bool done = false;
+    size_t worker = 0;
+    bool ready = false;
+    std::optional<LoadedBatch> loaded = std::nullopt;
+    std::exception_ptr error = nullptr;
+  };
+  struct Worker {
+    Workplace place;
+    bool busy = false;
+    std::jthread thread;
   };
 
-  void work(int64_t worker, const std::stop_token& stop);
-  void run(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Slot>& slot);
-  [[noreturn]] void fail_late(const Slot& slot, double timeout) const;
+  void work(size_t number);
+  bool has_work() const;
+  /// Makes the next micro-batch; the lock is open meanwhile.
+  void make_one(size_t number, std::unique_lock<std::mutex>& lock);
+  Slot make(LoaderTask& task, int64_t number, Workplace& place) const;
+  void restart(int64_t from);
+  void go_on();
+  void wait(std::unique_lock<std::mutex>& lock);
+  std::string late() const;
 
-  LoaderSource& source_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any wanted_;
-  std::condition_variable finished_;
-  std::deque<std::shared_ptr<Slot>> slots_;
-  std::deque<std::shared_ptr<Slot>> waiting_;
-  int64_t running_ = 0;
-  /// A source that goes one job after the other stops at its end and at an error, until the jobs are cleared.
-  bool halted_ = false;
-  std::vector<std::jthread> threads_;
+  WorkerPoolOptions options_;
+  Finish finish_;
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable ready_;
+  std::shared_ptr<LoaderTask> task_;
+  /// What was begun before the last restart is thrown away.
+  int64_t generation_ = 0;
+  /// The micro-batch that is taken next, and behind it those that are made or being made.
+  int64_t taken_ = 0;
+  std::deque<Slot> slots_;
+  /// Nothing new is begun: the end was reached, or a micro-batch failed.
+  bool paused_ = false;
+  bool stopping_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace lope

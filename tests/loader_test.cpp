@@ -15,71 +15,12 @@
 #include <vector>
 
 #include "support/error_of.h"
+#include "support/loader_data.h"
 
 namespace lope {
 namespace {
 
-using testing::error_of;
-using Ids = std::vector<int64_t>;
-
-TensorDataset numbers(int64_t size) { return TensorDataset({{"id", at::arange(size)}}); }
-
-Ids ids_of(const Batch& batch) {
-  const at::Tensor ids = batch["id"].contiguous();
-  return {ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel()};
-}
-
-/// The rest of the epoch, one list for each micro-batch.
-std::vector<Ids> batches_left(Loader& loader) {
-  std::vector<Ids> all;
-  while (const auto batch = loader.next()) all.push_back(ids_of(*batch));
-  return all;
-}
-
-Ids ids_left(Loader& loader) {
-  Ids all;
-  for (const auto& ids : batches_left(loader)) all.insert(all.end(), ids.begin(), ids.end());
-  return all;
-}
-
-Ids epoch_order(Loader& loader, int64_t epoch) {
-  loader.seek({.epoch = epoch});
-  return ids_left(loader);
-}
-
-/// Has no batched fast path; example 3 fails while `broken`.
-struct SingleExamples : Dataset {
-  int64_t size() const override { return 6; }
-  Batch get(int64_t index) const override {
-    if (broken && index == 3) throw std::runtime_error("no such picture\nand a second line");
-    return {{"id", at::full({}, index, at::kLong)}};
-  }
-  bool broken = false;
-};
-
-/// 0, 1, … below `size`, plus a hundred for each epoch; throws at `bad`, once.
-struct Counter : IterableDataset {
-  struct Pass : ExampleStream {
-    Pass(int64_t end, int64_t failing, int64_t first) : size(end), bad(failing), offset(first) {}
-    std::optional<Batch> next() override {
-      if (position == bad && !std::exchange(thrown, true)) throw std::runtime_error("connection lost");
-      if (position == size) return std::nullopt;
-      return Batch{{"id", at::full({}, offset + position++, at::kLong)}};
-    }
-    int64_t size;
-    int64_t bad;
-    int64_t offset;
-    int64_t position = 0;
-    bool thrown = false;
-  };
-
-  std::unique_ptr<ExampleStream> begin(uint64_t /*seed*/, int64_t epoch) const override {
-    return std::make_unique<Pass>(size, bad, 100 * epoch);
-  }
-
-  int64_t size = 5;
-  int64_t bad = -1;
-};
+using namespace lope::testing;
 
 TEST(Loader, VisitsEveryExampleOnceAnEpochInANewOrderEachTime) {
   const auto data = numbers(20);

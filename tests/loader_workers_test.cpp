@@ -1,340 +1,350 @@
-// What threads add to a loader: nothing that the caller can see, but speed.
-
-#include <ATen/ops/arange.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <lope/loader.h>
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
-#include "support/crashing_run.h"
-#include "support/device_test.h"
 #include "support/error_of.h"
-#include "support/temporary_folder.h"
+#include "support/loader_data.h"
+#include "support/threads.h"
 
-namespace lope::testing {
+namespace lope {
 namespace {
 
-using Ids = std::vector<int64_t>;
+using namespace lope::testing;
+using namespace std::chrono_literals;
 
-constexpr int64_t kManyWorkers = 4;
-
-/// Single examples whose preparation takes a while that differs, and that may fail.
-struct Uneven : Dataset {
-  explicit Uneven(int64_t rows) : rows_(rows) {}
-  int64_t size() const override { return rows_; }
+/// Calls a function before it gives an example.
+struct Watched : Dataset {
+  explicit Watched(
+      int64_t examples, std::function<void(int64_t)> on_get = [](int64_t) {})
+      : count(examples), before(std::move(on_get)) {}
+  int64_t size() const override { return count; }
   Batch get(int64_t index) const override {
-    if (index == bad) throw std::runtime_error("no such picture");
-    if (index == strange) throw 42;  // NOLINT(hicpp-exception-baseclass)
-    if (index % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
-    ++prepared;
+    before(index);
     return {{"id", at::full({}, index, at::kLong)}};
   }
-  int64_t rows_;
-  int64_t bad = -1;
-  int64_t strange = -1;
-  mutable std::atomic<int64_t> prepared{0};
+  int64_t count;
+  std::function<void(int64_t)> before;
 };
 
-/// Rows with noise that the loader's generator gives.
-struct Noisy : Uneven {
-  using Uneven::Uneven;
-  bool augments() const override { return true; }
-  Batch get_augmented(int64_t index, at::Generator generator) const override {
-    return {{"id", at::full({}, index, at::kLong)}, {"noise", at::rand({3}, generator)}};
+/// Closed at first: who comes waits until it is opened.
+class Gate {
+ public:
+  ~Gate() { open(); }
+  void open() {
+    if (!opened_.exchange(true)) promise_.set_value();
+  }
+  void pass() const { future_.wait(); }
+
+ private:
+  std::promise<void> promise_;
+  std::shared_future<void> future_ = promise_.get_future().share();
+  std::atomic<bool> opened_ = false;
+};
+
+/// Earlier examples take longer than later ones.
+void earlier_is_slower(int64_t index) { std::this_thread::sleep_for(std::chrono::microseconds(40 * (40 - index))); }
+
+class LoaderWorkers : public ::testing::TestWithParam<int64_t> {
+ protected:
+  LoaderOptions in_order(int64_t batch_size) const {
+    return {.batch_size = batch_size, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = GetParam()};
   }
 };
 
-/// Waits in example `where` until it is let go.
-struct Gate : Dataset {
-  int64_t size() const override { return 12; }
-  Batch get(int64_t index) const override {
-    std::unique_lock lock(mutex);
-    if (index == where) {
-      waiting = true;
-      changed.notify_all();
-      changed.wait(lock, [this] { return open; });
-    }
-    return {{"id", at::full({}, index, at::kLong)}};
+TEST_P(LoaderWorkers, GiveTheSameBatchesInTheSameOrderAsTheCallerAlone) {
+  const Watched alone(40);
+  Loader expected(alone, {.batch_size = 3});
+  const Watched data(40, earlier_is_slower);
+  Loader loader(data, {.batch_size = 3, .num_workers = GetParam()});
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    expected.seek({.epoch = epoch});
+    loader.seek({.epoch = epoch});
+    EXPECT_EQ(batches_left(loader), batches_left(expected)) << "epoch " << epoch;
   }
-  void wait_until_reached() const {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return waiting; });
-  }
-  void let_go() const {
-    const std::lock_guard lock(mutex);
-    open = true;
-    changed.notify_all();
-  }
-  int64_t where = 4;
-  mutable std::mutex mutex;
-  mutable std::condition_variable changed;
-  mutable bool waiting = false;
-  mutable bool open = false;
-};
+}
 
-struct Numbers : IterableDataset {
-  struct Pass : ExampleStream {
-    Pass(int64_t rows, int64_t failing) : size(rows), bad(failing) {}
-    std::optional<Batch> next() override {
-      if (position == bad && !std::exchange(thrown, true)) throw std::runtime_error("connection lost");
-      return position < size ? std::optional(Batch{{"id", at::full({}, position++, at::kLong)}}) : std::nullopt;
-    }
-    int64_t size;
-    int64_t bad;
-    int64_t position = 0;
-    bool thrown = false;
+TEST_P(LoaderWorkers, CountWhatWasHandedOutAndNotWhatIsLoadedAhead) {
+  const auto data = numbers(20);
+  Loader loader(data, {.batch_size = 3, .num_workers = GetParam()});
+  loader.next();
+  loader.next();
+  EXPECT_EQ(loader.position(), (LoaderPosition{.epoch = 0, .examples = 6}));
+  Loader resumed(data, {.batch_size = 3});
+  resumed.seek(loader.position());
+  EXPECT_EQ(batches_left(loader), batches_left(resumed));
+}
+
+TEST_P(LoaderWorkers, GoElsewhereInMidFlight) {
+  const Watched data(40, earlier_is_slower);
+  Loader loader(data, in_order(2));
+  for (int64_t round = 0; round < 5; ++round) {
+    loader.next();
+    loader.seek({.epoch = round, .examples = 30 + round});
+    EXPECT_EQ(ids_of(*loader.next()), (Ids{30 + round, 31 + round}));
+  }
+  loader.seek({.epoch = 9, .examples = 36});
+  EXPECT_EQ(batches_left(loader), (std::vector<Ids>{{36, 37}, {38, 39}}));
+}
+
+TEST_P(LoaderWorkers, StayAtTheEndOfTheirEpochUntilTheyAreMoved) {
+  const auto data = numbers(2);
+  Loader loader(data, in_order(2));
+  EXPECT_TRUE(loader.next().has_value());
+  EXPECT_FALSE(loader.next().has_value());
+  EXPECT_FALSE(loader.next().has_value());
+  loader.seek({.epoch = 1});
+  EXPECT_TRUE(loader.next().has_value());
+}
+
+TEST_P(LoaderWorkers, NameTheExampleThatFailsAndGoOnWithIt) {
+  std::atomic<bool> broken = true;
+  const Watched data(10, [&](int64_t index) {
+    if (index == 3 && broken) throw std::runtime_error("no such picture\nand a second line");
+  });
+  Loader loader(data, in_order(2));
+  loader.next();
+  EXPECT_EQ(error_of([&] { loader.next(); }), "data set: example 3: no such picture");
+  EXPECT_EQ(error_of([&] { loader.next(); }), "data set: example 3: no such picture");
+  EXPECT_EQ(loader.position().examples, 2);
+  broken = false;
+  EXPECT_EQ(batches_left(loader), (std::vector<Ids>{{2, 3}, {4, 5}, {6, 7}, {8, 9}}));
+}
+
+TEST_P(LoaderWorkers, NameAnExampleThatThrowsNoException) {
+  const Watched data(4, [](int64_t index) {
+    if (index == 1) throw 42;  // NOLINT(misc-throw-by-value-catch-by-reference,hicpp-exception-baseclass)
+  });
+  Loader loader(data, in_order(2));
+  EXPECT_EQ(error_of([&] { loader.next(); }), "data set: example 1: something was thrown that is not a std::exception");
+  loader.seek({.epoch = 0, .examples = 2});
+  EXPECT_EQ(batches_left(loader), (std::vector<Ids>{{2, 3}}));
+}
+
+TEST_P(LoaderWorkers, NameWhatACollatorRefuses) {
+  const Watched data(4);
+  LoaderOptions options = in_order(2);
+  options.collator = [](std::span<const Batch> examples) {
+    if (examples.front()["id"].item<int64_t>() == 2) throw std::runtime_error("too long");
+    return stack_examples(examples);
   };
-  std::unique_ptr<ExampleStream> begin(uint64_t, int64_t) const override { return std::make_unique<Pass>(size, bad); }
-  int64_t size = 11;
-  int64_t bad = -1;
-};
-
-void add_ids(Ids& ids, const Batch& batch) {
-  for (int64_t row = 0; row < batch.rows(); ++row) ids.push_back(batch["id"][row].item<int64_t>());
+  Loader loader(data, options);
+  EXPECT_TRUE(loader.next().has_value());
+  EXPECT_EQ(error_of([&] { loader.next(); }), "loader: examples 2 to 3 of epoch 0: too long");
 }
 
-Ids ids_left(Loader& loader) {
-  Ids ids;
-  while (const auto batch = loader.next()) add_ids(ids, *batch);
-  return ids;
+TEST_P(LoaderWorkers, BuildNoGraph) {
+  std::atomic<int> with_gradients = 0;
+  const Watched data(4, [&](int64_t) { with_gradients += at::GradMode::is_enabled() ? 1 : 0; });
+  Loader loader(data, in_order(2));
+  batches_left(loader);
+  EXPECT_EQ(with_gradients, 0);
+  EXPECT_TRUE(at::GradMode::is_enabled());
 }
 
-Ids epoch(Loader& loader, int64_t number) {
-  loader.seek({.epoch = number});
-  return ids_left(loader);
+TEST_P(LoaderWorkers, ReadAStreamInItsOrder) {
+  Counter data;
+  data.size = 25;
+  Loader loader(data, {.batch_size = 2, .num_workers = GetParam()});
+  Loader expected(data, {.batch_size = 2});
+  EXPECT_EQ(batches_left(loader), batches_left(expected));
+  loader.seek({.epoch = 1, .examples = 20});
+  EXPECT_EQ(ids_of(*loader.next()), (Ids{120, 121}));
+  EXPECT_EQ(loader.position(), (LoaderPosition{.epoch = 1, .examples = 22}));
+  loader.seek({.epoch = 2, .examples = 22});
+  EXPECT_EQ(batches_left(loader), (std::vector<Ids>{{222, 223}, {224}}));
 }
 
-TEST(LoaderWorkers, GiveTheSameBatchesForEveryNumberOfThem) {
-  const Uneven data(50);
-  Loader alone(data, {.batch_size = 4});
-  const Ids first = epoch(alone, 0);
-  const Ids second = epoch(alone, 1);
-  for (const int64_t workers : {1, 2, 4, 9}) {
-    for (const bool persistent : {false, true}) {
-      Loader loader(data, {.batch_size = 4, .num_workers = workers, .persistent_workers = persistent});
-      EXPECT_EQ(epoch(loader, 0), first) << workers;
-      EXPECT_EQ(loader.next().has_value(), false);
-      EXPECT_EQ(epoch(loader, 1), second) << workers;
-    }
+TEST_P(LoaderWorkers, LoseNoOtherExampleOfAStreamWhenOneFails) {
+  Counter data;
+  data.bad = 3;
+  Loader loader(data, {.batch_size = 2, .num_workers = GetParam()});
+  loader.next();
+  EXPECT_EQ(error_of([&] { loader.next(); }), "stream: example 3 of epoch 0: connection lost");
+  EXPECT_EQ(loader.position().examples, 2);
+  EXPECT_EQ(batches_left(loader), (std::vector<Ids>{{2, 3}, {4}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, LoaderWorkers, ::testing::Values(0, 1, 2, 4));
+
+TEST(LoaderThreads, LoadNoFurtherAheadThanAsked) {
+  std::atomic<int64_t> started = 0;
+  const Watched data(100, [&](int64_t) { ++started; });
+  Loader loader(data, {.batch_size = 1, .num_workers = 2, .prefetch_factor = 3});
+  for (int64_t taken = 1; taken <= 20; ++taken) {
+    loader.next();
+    std::this_thread::sleep_for(1ms);
+    EXPECT_LE(started, taken + 6);
   }
 }
 
-TEST(LoaderWorkers, GiveTheSameRandomExamplesAlsoAfterAJump) {
-  const Noisy data(20);
-  Loader alone(data, {.batch_size = 5, .augment = true});
-  std::vector<at::Tensor> noise;
-  while (const auto batch = alone.next()) noise.push_back((*batch)["noise"]);
-  EXPECT_FALSE(noise[0].equal(noise[1]));
-  for (const int64_t workers : {0, 1, 3}) {
-    Loader loader(data, {.batch_size = 5, .augment = true, .num_workers = workers});
-    loader.seek({.examples = 10});
-    EXPECT_TRUE((*loader.next())["noise"].equal(noise[2])) << workers;
-    loader.seek({.epoch = 1});
-    EXPECT_FALSE((*loader.next())["noise"].equal(noise[0])) << workers;
-  }
-  Loader plain(data, {.batch_size = 5});
-  EXPECT_FALSE(plain.next()->contains("noise"));
-}
-
-TEST(LoaderWorkers, PositionCountsWhatWasHandedOut) {
-  const Uneven data(40);
-  Loader loader(data, {.batch_size = 4, .num_workers = kManyWorkers});
-  EXPECT_EQ(loader.position(), LoaderPosition{});
-  loader.next();
-  loader.next();
-  EXPECT_EQ(loader.position(), (LoaderPosition{.examples = 8}));
-  const Ids rest = ids_left(loader);
-  Loader resumed(data, {.batch_size = 4, .num_workers = 2});
-  resumed.seek({.examples = 8});
-  EXPECT_EQ(ids_left(resumed), rest);
-}
-
-TEST(LoaderWorkers, PrepareNoMoreThanTheyAreAllowedTo) {
-  const Uneven data(1000);
+TEST(LoaderThreads, LoadAheadWhileTheCallerIsBusy) {
+  std::atomic<int64_t> started = 0;
+  const Watched data(100, [&](int64_t) { ++started; });
   Loader loader(data, {.batch_size = 1, .num_workers = 2, .prefetch_factor = 3});
   loader.next();
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  EXPECT_LE(data.prepared, 1 + 2 * 3);
+  while (started < 7) std::this_thread::yield();
+  EXPECT_EQ(loader.position().examples, 1);
 }
 
-TEST(LoaderWorkers, CanBeLeftSoughtAndDestroyedAtAnyMoment) {
-  const Uneven data(200);
-  Loader alone(data, {.batch_size = 3});
-  const Ids whole = epoch(alone, 2);
-  for (int64_t after = 0; after < 8; ++after) {
-    Loader loader(data, {.batch_size = 3, .num_workers = kManyWorkers});
-    for (int64_t i = 0; i < after; ++i) loader.next();
-    loader.seek({.epoch = 1, .examples = 30});
-    loader.next();
-    EXPECT_EQ(epoch(loader, 2), whole);
-  }
+TEST(LoaderThreads, AreSeveral) {
+  Gate gate;
+  std::atomic<int> inside = 0;
+  const Watched data(4, [&](int64_t) {
+    if (++inside == 2) gate.open();
+    gate.pass();
+  });
+  Loader loader(data, {.batch_size = 1, .num_workers = 2});
+  EXPECT_EQ(batches_left(loader).size(), 4U);
 }
 
-TEST(LoaderWorkers, AFailingExampleIsNamedAndTheNextEpochWorks) {
-  Uneven data(30);
-  for (const int64_t workers : {0, 1, 4}) {
-    data.bad = 17;
-    Loader loader(data, {.batch_size = 4, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = workers});
-    for (int64_t i = 0; i < 4; ++i) ASSERT_TRUE(loader.next().has_value());
-    for (int repeated = 0; repeated < 2; ++repeated) {
-      EXPECT_EQ(error_of([&] { loader.next(); }), "data set: example 17: no such picture") << workers;
-    }
-    EXPECT_EQ(loader.position(), (LoaderPosition{.examples = 16}));
-    data.bad = -1;
-    EXPECT_EQ(ids_left(loader).size(), 14);
-    EXPECT_EQ(epoch(loader, 1).size(), 30);
-  }
-}
-
-TEST(LoaderWorkers, AnExceptionThatIsNoneOfTheStandardOnesIsPassedOnToo) {
-  Uneven data(10);
-  data.strange = 2;
-  for (const int64_t workers : {0, 2}) {
-    Loader loader(data, {.batch_size = 5, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = workers});
-    EXPECT_EQ(error_of([&] { loader.next(); }), "data set: example 2: an exception of unknown type");
-  }
-}
-
-TEST(LoaderWorkers, ATimeoutNamesTheWorkerAndTheBatchIsNotLost) {
-  const Gate data;
+TEST(LoaderThreads, ATimeoutNamesTheWorkerAndItsExample) {
+  Gate gate;
+  const Watched data(4, [&](int64_t index) {
+    if (index == 1) gate.pass();
+  });
   Loader loader(
-      data, {.batch_size = 3, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = 1, .timeout = 0.02});
-  Ids ids;
-  add_ids(ids, *loader.next());
-  data.wait_until_reached();
-  EXPECT_EQ(
-      error_of([&] { loader.next(); }),
-      "loader: worker 0 is still at examples 3 to 5 of epoch 0 after 0.02 s: raise the timeout, or look at what the "
-      "data set does there");
-  data.let_go();
-  while (ids.size() < 12) {
-    try {
-      const auto batch = loader.next();
-      add_ids(ids, *batch);
-    } catch (const Error&) {  // a busy machine may be late once more
-      continue;
-    }
+      data, {.batch_size = 2, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = 1, .timeout = 0.05});
+  EXPECT_EQ(error_of([&] { loader.next(); }),
+            "loader: worker 0 is at example 1 and gave no micro-batch for 0.05 s: look at what keeps this example, or "
+            "raise timeout");
+  gate.open();
+  std::optional<Batch> batch;
+  while (!batch) error_of([&] { batch = loader.next(); });
+  EXPECT_EQ(ids_of(*batch), (Ids{0, 1}));
+  EXPECT_EQ(loader.position().examples, 2);
+}
+
+TEST(LoaderThreads, AnotherPlaceDoesNotWaitForASlowExample) {
+  Gate gate;
+  const Watched data(10, [&](int64_t index) {
+    if (index == 0) gate.pass();
+  });
+  Loader loader(
+      data, {.batch_size = 1, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = 2, .timeout = 0.01});
+  EXPECT_NE(error_of([&] { loader.next(); }), "no error");
+  loader.seek({.epoch = 0, .examples = 8});
+  std::optional<Batch> batch;
+  while (!batch) error_of([&] { batch = loader.next(); });
+  EXPECT_EQ(ids_of(*batch), (Ids{8}));
+  gate.open();
+}
+
+TEST(LoaderThreads, ALoaderThatGoesWaitsForOneExampleOnly) {
+  std::atomic<int64_t> started = 0;
+  std::atomic<bool> leaving = false;
+  const Watched data(1000, [&](int64_t) {
+    ++started;
+    while (!leaving) std::this_thread::yield();
+  });
+  std::thread opener;
+  {
+    Loader loader(data, {.batch_size = 500, .num_workers = 2, .timeout = 0.001});
+    error_of([&] { loader.next(); });
+    opener = std::thread([&] {
+      std::this_thread::sleep_for(20ms);
+      leaving = true;
+    });
   }
-  EXPECT_EQ(ids, (Ids{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  opener.join();
+  EXPECT_LT(started, 1000);
 }
 
-TEST(LoaderWorkers, AJumpDoesNotWaitForASlowWorker) {
-  const Gate data;
-  Loader loader(data, {.batch_size = 3, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = 2});
-  loader.next();
-  data.wait_until_reached();
-  loader.seek({.examples = 9});
-  EXPECT_EQ(ids_left(loader), (Ids{9, 10, 11}));
-  data.let_go();
-}
-
-TEST(LoaderWorkers, BuildNoGraphs) {
-  struct Parameters : Dataset {
-    at::Tensor weight = at::ones({2}).requires_grad_();
-    int64_t size() const override { return 4; }
-    Batch get(int64_t) const override { return {{"x", weight * 2.0}}; }
-  } data;
-  for (const int64_t workers : {0, 2}) {
-    Loader loader(data, {.num_workers = workers});
-    EXPECT_FALSE((*loader.next())["x"].requires_grad());
-  }
-}
-
-TEST(LoaderWorkers, RefuseWhatCannotBe) {
-  const Uneven data(4);
-  const auto error = [&](const LoaderOptions& options) { return error_of([&] { Loader loader(data, options); }); };
-  EXPECT_EQ(error({.num_workers = -1}), "num_workers is -1: it must be 0 or more");
-  EXPECT_EQ(error({.num_workers = 1, .prefetch_factor = 0}), "prefetch_factor is 0: it must be 1 or more");
-  EXPECT_EQ(error({.timeout = -2.0}), "timeout is -2: it must be 0 or more");
-}
-
-TEST(StreamWorkers, ReadTheStreamInItsOrder) {
-  const Numbers stream;
-  for (const int64_t workers : {0, 1, 4}) {
-    Loader loader(stream, {.batch_size = 3, .num_workers = workers});
-    const Ids all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    EXPECT_EQ(ids_left(loader), all) << workers;
-    EXPECT_EQ(loader.position().examples, 11);
-    EXPECT_FALSE(loader.next().has_value());
-    EXPECT_EQ(epoch(loader, 1), all) << workers;
-    loader.seek({.epoch = 1, .examples = 6});
-    EXPECT_EQ(ids_left(loader), (Ids{6, 7, 8, 9, 10})) << workers;
+TEST(LoaderThreads, EndAtOnceWhetherOrNotAnyoneAsked) {
+  const Watched data(100, earlier_is_slower);
+  for (int64_t taken = 0; taken < 4; ++taken) {
+    Loader loader(data, {.batch_size = 3, .num_workers = 4});
+    for (int64_t i = 0; i < taken; ++i) EXPECT_TRUE(loader.next().has_value());
   }
 }
 
-TEST(StreamWorkers, AFailingExampleIsNamedAndNoOtherIsLost) {
-  Numbers stream;
-  stream.bad = 4;
-  for (const int64_t workers : {0, 1, 3}) {
-    Loader loader(stream, {.batch_size = 3, .num_workers = workers});
-    Ids ids;
-    add_ids(ids, *loader.next());
-    EXPECT_EQ(error_of([&] { loader.next(); }), "stream: example 4 of epoch 0: connection lost") << workers;
-    EXPECT_EQ(loader.position().examples, 3);
-    for (const int64_t id : ids_left(loader)) ids.push_back(id);
-    EXPECT_EQ(ids, (Ids{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})) << workers;
-  }
+TEST(LoaderThreads, AFailureThatNobodyTakesIsForgotten) {
+  const Watched data(100, [](int64_t index) {
+    if (index > 0) throw std::runtime_error("broken");
+  });
+  Loader loader(data, {.batch_size = 1, .sampling_strategy = SamplingStrategy::kSequential, .num_workers = 2});
+  EXPECT_TRUE(loader.next().has_value());
+  loader.seek({.epoch = 1});
+  EXPECT_EQ(ids_of(*loader.next()), (Ids{0}));
 }
 
-TEST(StreamWorkers, CanBeLeftAtAnyMoment) {
-  const Numbers stream;
-  for (int64_t after = 0; after < 4; ++after) {
-    Loader loader(stream, {.batch_size = 2, .num_workers = 2});
-    for (int64_t i = 0; i < after; ++i) loader.next();
-    loader.seek({.epoch = 3});
-    EXPECT_EQ(ids_left(loader).size(), 11);
+std::atomic<int> threads_ended = 0;
+
+struct CountsItsThreadsEnd {
+  ~CountsItsThreadsEnd() { ++threads_ended; }
+};
+
+/// Threads that have ended when two epochs have been read to their ends.
+int threads_ended_after_two_epochs(bool persistent) {
+  threads_ended = 0;
+  const Watched data(50, [](int64_t) { thread_local const CountsItsThreadsEnd counted; });
+  Loader loader(data, {.batch_size = 1, .num_workers = 1, .persistent_workers = persistent});
+  for (int64_t epoch = 0; epoch < 2; ++epoch) {
+    loader.seek({.epoch = epoch});
+    EXPECT_EQ(ids_left(loader).size(), 50U);
   }
+  return threads_ended;
 }
 
-class LoaderDevice : public DeviceTest {};
-INSTANTIATE_TEST_SUITE_P(Devices, LoaderDevice, every_device(), device_name);
+TEST(LoaderThreads, PersistentOnesStayForTheNextEpoch) { EXPECT_EQ(threads_ended_after_two_epochs(true), 0); }
 
-TEST_P(LoaderDevice, HandsOutTheSameBatchesThere) {
-  const auto data = numbered_rows(64);
-  Loader plain(data, {.batch_size = 4});
-  for (const int64_t workers : {0, 2}) {
-    Loader loader(data, {.batch_size = 4, .pin_memory = true, .num_workers = workers, .device = device()});
-    plain.seek({});
-    int64_t handed_out = 0;
-    while (const auto batch = loader.next()) {
-      EXPECT_TRUE(batch->is_on(device()));
-      EXPECT_TRUE((*batch)["x"].cpu().equal((*plain.next())["x"]));
-      handed_out += batch->rows();
-      EXPECT_EQ(loader.position().examples, handed_out);
-    }
-    EXPECT_EQ(handed_out, 64);
-  }
+TEST(LoaderThreads, OthersEndWithTheirEpochAndNewOnesComeForTheNext) {
+  EXPECT_EQ(threads_ended_after_two_epochs(false), 2);
 }
 
-TEST(LoaderWorkers, ChangeNoBitOfATraining) {
-  const Noisy noisy(24);
-  struct Rows : Dataset {
-    explicit Rows(const Noisy& source) : noise(source) {}
-    int64_t size() const override { return noise.size(); }
-    bool augments() const override { return true; }
-    Batch get(int64_t index) const override { return get_augmented(index, at::Generator()); }
-    Batch get_augmented(int64_t index, at::Generator generator) const override {
-      const at::Tensor x = at::rand({6}, std::move(generator));
-      return {{"x", x}, {"y", x.sum(0, true)}, {"id", at::full({}, index, at::kLong)}};
-    }
-    const Noisy& noise;
-  } data(noisy);
-  const TemporaryFolder folder;
-  auto arguments = resumable_arguments(folder / "run");
-  arguments.save_strategy = "no";
-  const RunResult alone = run_training(arguments, data);
-  for (const int64_t workers : {1, 2, 4}) {
-    arguments.dataloader_num_workers = workers;
-    expect_same_run(run_training(arguments, data), alone);
-  }
+TEST(LoaderThreads, UseOneThreadForTheirKernelsAndLeaveTheOthersTheirs) {
+  with_threads(3, [] {
+    std::mutex mutex;
+    std::set<int> numbers;
+    const Watched data(20, [&](int64_t) {
+      at::rand({100'000}).exp();
+      const std::lock_guard lock(mutex);
+      numbers.insert(at::get_num_threads());
+    });
+    Loader loader(data, {.batch_size = 1, .num_workers = 2});
+    EXPECT_EQ(ids_left(loader).size(), 20U);
+    EXPECT_EQ(numbers, std::set<int>{1});
+    EXPECT_EQ(at::get_num_threads(), 3);
+    int later = 0;
+    std::thread([&] {
+      at::internal::lazy_init_num_threads();
+      later = at::get_num_threads();
+    }).join();
+    EXPECT_EQ(later, 3);
+  });
+}
+
+TEST(LoaderThreads, ALoaderCanBeMovedWhileTheyWork) {
+  const Watched data(40, earlier_is_slower);
+  Loader first(data, {.batch_size = 3, .num_workers = 2});
+  const Ids begin = ids_of(*first.next());
+  Loader second = std::move(first);
+  Ids all = begin;
+  for (const int64_t id : ids_left(second)) all.push_back(id);
+  EXPECT_EQ(std::set<int64_t>(all.begin(), all.end()).size(), 40U);
+}
+
+TEST(LoaderThreads, OptionsThatMakeNoSenseAreRefused) {
+  const auto data = numbers(3);
+  const auto refusal = [&](LoaderOptions options) { return error_of([&] { Loader(data, options); }); };
+  EXPECT_EQ(refusal({.num_workers = -1}), "num_workers is -1: it must be 0 or more");
+  EXPECT_EQ(refusal({.num_workers = 1, .prefetch_factor = 0}), "prefetch_factor is 0: it must be 1 or more");
+  EXPECT_EQ(refusal({.num_workers = 1, .timeout = -0.5}), "timeout is -0.5: it must be 0 or more");
+  EXPECT_EQ(refusal({.persistent_workers = true}),
+            "persistent_workers is true and num_workers is 0: set num_workers above 0");
+  EXPECT_EQ(refusal({.collator = nullptr}), "loader: there is no collator: give one, or leave out the option");
 }
 
 }  // namespace
-}  // namespace lope::testing
+}  // namespace lope

@@ -32,12 +32,12 @@ class Dataset {
   /// none, and then a collator joins the single examples.
   virtual std::optional<Batch> get_batch(std::span<const int64_t> indices) const;
 
-  /// Whether examples are random: then a loader that augments calls `get_augmented`, one example at a time.
+  /// Whether `get_augmented` differs from `get`.
   virtual bool augments() const { return false; }
-  /// Example `index` with random changes, drawn from `generator` alone: it is seeded from the loader's seed, the epoch
-  /// and `index`, so that neither threads nor a resumed run change anything.
+  /// Example `index` as training sees it: whatever is random about it is drawn from `generator` alone. By default
+  /// `get`.
   virtual Batch get_augmented(int64_t index, at::Generator generator) const;
-  /// Length of example `index` for grouping by length; nullopt (the default) where it is not known without loading it.
+  /// How long example `index` is, for batches of similar lengths; nullopt (the default) where that is not known.
   virtual std::optional<int64_t> length(int64_t index) const;
 };
 
