@@ -64,8 +64,8 @@ double gather_rows(const lope::Batch& rows) {
 
 /// By hand: each block is widened straight into its row of the batch.
 double gather_blocks(const std::string& path) {
-  const lope::MappedFile file = lope::MappedFile::open(path);
-  const auto* tokens = reinterpret_cast<const uint16_t*>(file.bytes().data());
+  const auto file = lope::MappedFile::open(path);
+  const auto* tokens = reinterpret_cast<const uint16_t*>(file->bytes().data());
   return fastest([&](int64_t) {
     const at::Tensor order = at::randperm(kBlocks, at::kLong);
     const auto* places = order.const_data_ptr<int64_t>();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -50,13 +51,12 @@ class TokenBlocks : public lope::Dataset {
 
   int64_t size() const override { return kBlocks; }
   lope::Batch get(int64_t index) const override {
-    // from_blob only reads here.
-    auto* tokens = const_cast<std::byte*>(file_.bytes().data()) + index * kBlock * int64_t{sizeof(uint16_t)};
+    auto* tokens = file_->bytes().data() + index * kBlock * int64_t{sizeof(uint16_t)};
     return {{"input_ids", at::from_blob(tokens, {kBlock}, at::TensorOptions(at::kUInt16)).to(at::kLong)}};
   }
 
  private:
-  lope::MappedFile file_;
+  std::shared_ptr<const lope::MappedFile> file_;
 };
 
 /// An example takes 2 ms: it sleeps, as when a disk or a decoder elsewhere works.
