@@ -72,7 +72,7 @@ class TorchDataset : public Dataset {
   }
 
  private:
-  static constexpr bool kStacked = requires(typename D::BatchType batch) { batch.data; };
+  static constexpr bool kStacked = requires(D::BatchType batch) { batch.data; };
 
   /// A copy of the data set that no other thread has.
   class Borrowed {
