@@ -23,7 +23,7 @@ namespace {
 
 using namespace loader_cases;
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 20;
 
 void print(std::string_view data, std::string_view loader, double seconds, int64_t rows, int64_t batch) {
   std::cout << fmt::format("{:<14} {:<28} {:>12.0f} {:>10.1f}\n", data, loader, static_cast<double>(rows) / seconds,
@@ -134,6 +134,7 @@ void waiting(int64_t workers) {
 
 void run_python(const std::string& python, const std::string& script, const std::string& tokens) {
   const std::string command = fmt::format("'{}' '{}' '{}'", python, script, tokens);
+  // NOLINTNEXTLINE(bugprone-command-processor): both paths are the caller's own.
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::array<char, 256> line{};
   while (fgets(line.data(), static_cast<int>(line.size()), pipe.get()) != nullptr) std::cout << line.data();
@@ -141,8 +142,9 @@ void run_python(const std::string& python, const std::string& script, const std:
 
 void measure(const std::string& tokens) {
   std::cout << fmt::format("{:<14} {:<28} {:>12} {:>10}\n", "data", "loader", "rows/s", "us/batch");
-  const lope::TensorDataset rows_data(rows());
-  print("tensor rows", "by hand", gather_rows(rows()), kRows, kRowBatch);
+  const lope::Batch tensors = rows();
+  const lope::TensorDataset rows_data(tensors);
+  print("tensor rows", "by hand", gather_rows(tensors), kRows, kRowBatch);
   compare("tensor rows", rows_data, "image", kRowBatch);
   write_tokens(tokens);
   const TokenBlocks blocks(tokens);

@@ -62,6 +62,7 @@ inline Batch targets(const std::vector<double>& values) {
 /// One micro-batch for each list of targets.
 inline std::vector<Batch> window(const std::vector<std::vector<double>>& micro_batches) {
   std::vector<Batch> batches;
+  batches.reserve(micro_batches.size());
   for (const auto& values : micro_batches) batches.push_back(targets(values));
   return batches;
 }
