@@ -8,6 +8,8 @@
 #include <ATen/ops/stack.h>
 #include <lope/error.h>
 #include <lope/loader.h>
+#include <lope/mapped_file.h>
+#include <lope/token_dataset.h>
 #include <torch/data.h>
 
 #include <array>
@@ -147,7 +149,7 @@ void measure(const std::string& tokens) {
   print("tensor rows", "by hand", gather_rows(tensors), kRows, kRowBatch);
   compare("tensor rows", rows_data, "image", kRowBatch);
   write_tokens(tokens);
-  const TokenBlocks blocks(tokens);
+  const lope::TokenDataset blocks(tokens, {.block_size = kBlock});
   print("token blocks", "by hand", gather_blocks(tokens), kBlocks, kBlockBatch);
   compare("token blocks", blocks, "input_ids", kBlockBatch);
   std::cout << fmt::format("\n{:<14} {:<28} {:>13}\n", "data", "loader", "waits");

@@ -2,17 +2,14 @@
 // The data of the loader's benchmark, and clocks.
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 #include <fmt/format.h>
 #include <lope/dataset.h>
-#include <lope/mapped_file.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -43,21 +40,6 @@ inline void write_tokens(const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   for (int64_t i = 0; i < kBlocks; ++i) file.write(block.data(), static_cast<std::streamsize>(block.size()));
 }
-
-/// Blocks of a memory-mapped file of 16-bit tokens.
-class TokenBlocks : public lope::Dataset {
- public:
-  explicit TokenBlocks(const std::string& path) : file_(lope::MappedFile::open(path)) {}
-
-  int64_t size() const override { return kBlocks; }
-  lope::Batch get(int64_t index) const override {
-    auto* tokens = file_->bytes().data() + index * kBlock * int64_t{sizeof(uint16_t)};
-    return {{"input_ids", at::from_blob(tokens, {kBlock}, at::TensorOptions(at::kUInt16)).to(at::kLong)}};
-  }
-
- private:
-  std::shared_ptr<const lope::MappedFile> file_;
-};
 
 /// An example takes 2 ms: it sleeps, as when a disk or a decoder elsewhere works.
 class Decoded : public lope::Dataset {
