@@ -49,9 +49,11 @@ std::optional<std::string> fault(const fuzz::Format& format, std::span<const std
     ++count.accepted;
   } catch (const lope::Error& error) {
     ++count.refused;
-    if (std::string_view(error.what()).find('\n') != std::string_view::npos) result = "an error of several lines";
+    if (std::string_view(error.what()).find('\n') != std::string_view::npos) {
+      result = fmt::format("an error of several lines: {}", error.what());
+    }
   } catch (const std::exception& error) {
-    return fmt::format("an exception that is no lope::Error: {}", error.what());
+    result = fmt::format("an exception that is no lope::Error: {}", error.what());
   }
   const std::size_t peak = fuzz::peak_memory();
   if (peak > kMemory + kMemoryPerByte * input.size()) return fmt::format("{} bytes of memory", peak);

@@ -14,7 +14,7 @@ std::atomic<std::size_t> peak{0};
 std::atomic<std::size_t> start{0};
 
 void* counted(void* memory) {
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   const std::size_t now = live += malloc_usable_size(memory);
   if (now > peak) peak = now;
   return memory;
@@ -39,14 +39,24 @@ std::size_t peak_memory() { return peak - std::min(start.load(), peak.load()); }
 
 }  // namespace fuzz
 
-// NOLINTBEGIN(cppcoreguidelines-no-malloc): this is what `new` is made of
-void* operator new(std::size_t size) { return counted(std::malloc(std::max<std::size_t>(size, 1))); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(std::malloc(std::max<std::size_t>(size, 1)));  // NOLINT(cppcoreguidelines-no-malloc): see above
+}
+void* operator new(std::size_t size) {
+  void* const memory = operator new(size, std::nothrow);
+  return memory == nullptr ? throw std::bad_alloc() : memory;
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(step, (size + step - 1) / step * step));
+  // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): see above
+  void* const memory = counted(std::aligned_alloc(step, (size + step - 1) / step * step));
+  return memory == nullptr ? throw std::bad_alloc() : memory;
 }
-// NOLINTEND(cppcoreguidelines-no-malloc)
+// Sanitizers have array forms of their own, which would not count.
+void* operator new[](std::size_t size) { return operator new(size); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }

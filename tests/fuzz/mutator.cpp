@@ -120,7 +120,7 @@ void Mutator::edit_number(std::string& text) {
 
 /// Rarely as deep as would overflow the stack of a reader that calls itself.
 void Mutator::nest(std::string& text) {
-  const std::size_t depth = below(256) == 0 ? below(kMostInput / 8) : below(120);
+  const std::size_t depth = below(256) == 0 ? below(kMostInput / 2) : below(120);
   const std::size_t place = text.find_first_of(":[", below(text.size()));
   if (place == std::string::npos) return;
   std::string levels;
