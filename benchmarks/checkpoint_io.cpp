@@ -4,11 +4,10 @@
 //   build/release/bin/checkpoint_io WHAT FOLDER [MEGABYTES] [fsync|cache]
 //
 // WHAT is one of raw, lope, torch (write, print the seconds), lope-load, torch-load, lazy (read what was written). Only
-// the action is timed. "cache" leaves what raw and torch write in the page cache; Lope's checkpoints always go to the disk.
-// "hash" writes as raw does and takes the checksum before, with no fsync: what Lope's own work costs.
+// the action is timed. "cache" leaves what raw and torch write in the page cache; Lope's checkpoints always go to the
+// disk.
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/randn.h>
+#include <ATen/ops/full.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <lope/checkpoint_folder.h>
@@ -43,7 +42,8 @@ double seconds(const auto& action) {
 
 lope::TensorMap make_state(const Options& options) {
   lope::TensorMap state;
-  for (int64_t i = 0; i < options.tensors; ++i) state.emplace(fmt::format("layer{}.weight", i), at::randn({kElements}));
+  for (int64_t i = 0; i < options.tensors; ++i)
+    state.emplace(fmt::format("layer{}.weight", i), at::full({kElements}, static_cast<double>(i + 1)));
   return state;
 }
 
@@ -85,11 +85,13 @@ double sum_of(const at::Tensor& tensor) {
 
 double raw(const Options& options) {
   const auto state = make_state(options);
+  std::filesystem::remove(options.folder / "raw");  // so that nobody pays for giving back the blocks of an old file
   return seconds([&] { write_raw(options, state); });
 }
 
 double save_lope(const Options& options) {
   const auto state = make_state(options);
+  std::filesystem::remove_all(options.folder / "checkpoint-1");
   return seconds([&] {
     lope::CheckpointWriter writer(options.folder / "checkpoint-1");
     writer.write_tensors("model.safetensors", state);
@@ -100,6 +102,7 @@ double save_lope(const Options& options) {
 double save_torch(const Options& options) {
   const auto state = make_state(options);
   const auto path = options.folder / "torch.pt";
+  std::filesystem::remove(path);
   std::vector<at::Tensor> tensors;
   for (const auto& [name, tensor] : state) tensors.push_back(tensor);
   return seconds([&] {
@@ -135,18 +138,16 @@ double lazy(const Options& options) {
   });
 }
 
-const std::map<std::string, double (*)(const Options&)> kActions{{"raw", raw},
-                                                                 {"lope", save_lope},
-                                                                 {"torch", save_torch},
-                                                                 {"lope-load", load_lope},
-                                                                 {"torch-load", load_torch},
-                                                                 {"lazy", lazy}};
+const std::map<std::string, double (*)(const Options&)> kActions{
+    {"raw", raw},  {"lope", save_lope}, {"torch", save_torch}, {"lope-load", load_lope}, {"torch-load", load_torch},
+    {"lazy", lazy}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3 || !kActions.contains(argv[1])) {
-    fmt::print(stderr, "usage: checkpoint_io raw|lope|torch|lope-load|torch-load|lazy FOLDER [MEGABYTES] [fsync|cache]\n");
+    fmt::print(stderr,
+               "usage: checkpoint_io raw|lope|torch|lope-load|torch-load|lazy FOLDER [MEGABYTES] [fsync|cache]\n");
     return 2;
   }
   const int64_t megabytes = argc > 3 ? std::stoll(argv[3]) : 1024;
