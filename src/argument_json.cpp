@@ -11,6 +11,8 @@ namespace {
 // Doubles hold every whole number up to here.
 constexpr double kLargestWhole = 9007199254740992.0;
 
+constexpr int kDeepest = 100;
+
 bool is_whole(double number) { return std::abs(number) <= kLargestWhole && number == std::floor(number); }
 
 bool read_value(const Json& json, ArgumentValue& value) {
@@ -47,8 +49,13 @@ Json to_json_value(const std::optional<T>& value, const Allowed& allowed) {
 }  // namespace
 
 Json parse_json(std::string_view text) {
+  // What reads and prints the tree calls itself at each level.
+  const auto refuse_deep = [](int depth, Json::parse_event_t, const Json&) {
+    if (depth >= kDeepest) throw Error("not valid JSON: it is nested deeper than a hundred levels");
+    return true;
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, refuse_deep);
   } catch (const Json::exception& error) {
     const std::string_view what = error.what();
     const std::size_t start = what.find("] ");  // after "[json.exception.parse_error.101] "

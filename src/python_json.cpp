@@ -5,12 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "lope/error.h"
-
 namespace lope {
 namespace {
 
-constexpr int kDeepest = 100;
 constexpr int kIndent = 2;
 
 struct Literal {
@@ -33,16 +30,9 @@ std::size_t end_of_string(std::string_view text, std::size_t start) {
   return text.size();
 }
 
-void count_depth(char letter, int& depth) {
-  if (letter == '[' || letter == '{') ++depth;
-  if (letter == ']' || letter == '}') --depth;
-  if (depth > kDeepest) throw Error("not valid JSON: it is nested deeper than a hundred levels");
-}
-
 // The literals become texts that the parser accepts, and turn into numbers again after it.
 std::string with_stand_ins(std::string_view text) {
   std::string result;
-  int depth = 0;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = text[i] == '"' ? end_of_string(text, i) : i + 1;
     std::string piece(text.substr(i, end - i));
@@ -51,7 +41,6 @@ std::string with_stand_ins(std::string_view text) {
       piece = nlohmann::json(literal.stand_in).dump();
       end = i + literal.written.size();
     }
-    count_depth(text[i], depth);
     result += piece;
     i = end;
   }

@@ -48,6 +48,12 @@ void read_field(const Field& field, const Json& given, TrainingArguments& argume
   });
 }
 
+/// Names and values in a message are as the file has them, line breaks too.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char letter) { return letter < ' ' || letter == 0x7f; }, '?');
+  return text;
+}
+
 void read_argument(const std::string& name, const Json& given, TrainingArguments& arguments) {
   if (const Field* field = find_field(name)) return read_field(*field, given, arguments);
   if (const PythonOnlyArgument* argument = find_python_only_argument(name)) return check_python_only(*argument, given);
@@ -78,7 +84,11 @@ void TrainingArguments::merge_json(std::string_view text) {
   const Json json = parse_json(text);
   if (!json.is_object()) throw Error("training arguments must be a JSON object such as {\"learning_rate\": 5e-5}");
   TrainingArguments merged = *this;
-  for (const auto& [name, value] : json.items()) read_argument(name, value, merged);
+  try {
+    for (const auto& [name, value] : json.items()) read_argument(name, value, merged);
+  } catch (const Error& error) {
+    throw Error(one_line(error.what()));
+  }
   *this = std::move(merged);
 }
 
