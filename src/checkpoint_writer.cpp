@@ -4,9 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -85,9 +83,11 @@ class HashedFile {
   ManifestEntry entry_;
 };
 
-/// Swaps two names at once. False where the file system cannot.
+/// Swaps two names at once. False where the file system or the kernel cannot.
 bool exchange(const std::filesystem::path& a, const std::filesystem::path& b) {
-  return ::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+  if (::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) fail(b, errno);
+  return false;
 }
 
 }  // namespace
@@ -95,7 +95,8 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b) {
 class CheckpointWriter::Impl {
  public:
   explicit Impl(std::filesystem::path folder)
-      : folder_(std::move(folder)), temporary_(hidden_checkpoint_name(folder_)) {
+      : folder_(folder.has_filename() ? std::move(folder) : folder.parent_path()),
+        temporary_(hidden_checkpoint_name(folder_)) {
     std::error_code error;
     if (folder_.has_parent_path()) std::filesystem::create_directories(folder_.parent_path(), error);
     if (!error) std::filesystem::create_directory(temporary_, error);
@@ -115,12 +116,19 @@ class CheckpointWriter::Impl {
     if (!is_checkpoint_file_name(name) || manifest_.contains(name)) {
       throw Error(fmt::format("checkpoint file \"{}\": give each file a name of its own, without a folder", name));
     }
+    whole_ = false;
     HashedFile file(temporary_ / name);
     write([&](std::span<const std::byte> bytes) { file.write(bytes); });
     manifest_[name] = file.close();
+    whole_ = true;
   }
 
   void commit() {
+    if (!whole_) {
+      throw Error(
+          fmt::format("checkpoint {}: a file of it could not be written; write it anew with another CheckpointWriter",
+                      folder_.string()));
+    }
     {
       HashedFile file(temporary_ / kManifestName);
       const std::string text = manifest_text(manifest_);
@@ -134,20 +142,23 @@ class CheckpointWriter::Impl {
 
  private:
   /// A folder of the name that is there already takes the hidden name instead, at once where the system can, and is
-  /// removed with it. Where it cannot, the old one is moved away first: a crash between the two leaves the new one
-  /// hidden and the name free, never half a checkpoint.
+  /// removed with it.
   void give_name() {
-    if (!std::filesystem::exists(folder_)) {
-      if (std::rename(temporary_.c_str(), folder_.c_str()) != 0) fail(folder_, errno);
-    } else if (!exchange(temporary_, folder_)) {
-      remove_checkpoint(folder_);
-      if (std::rename(temporary_.c_str(), folder_.c_str()) != 0) fail(folder_, errno);
+    try {
+      if (!std::filesystem::exists(folder_)) {
+        std::filesystem::rename(temporary_, folder_);
+      } else if (!exchange(temporary_, folder_)) {
+        replace_in_steps(temporary_, folder_);
+      }
+    } catch (const std::filesystem::filesystem_error& error) {
+      fail(folder_, error.code().value());
     }
   }
 
   std::filesystem::path folder_;
   std::filesystem::path temporary_;
   Manifest manifest_;
+  bool whole_ = true;  ///< no file failed
 };
 
 CheckpointWriter::CheckpointWriter(std::filesystem::path folder) : impl_(std::make_unique<Impl>(std::move(folder))) {}

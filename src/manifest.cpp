@@ -25,6 +25,12 @@ nlohmann::json to_json(const Manifest& manifest) {
   return {{"format", kFormat}, {"version", kVersion}, {"files", std::move(files)}};
 }
 
+/// UTF-8, without the letter that ends a name for the system.
+bool is_json_text(std::string_view text) {
+  const auto quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore);
+  return nlohmann::json::parse(quoted) == text && text.find('\0') == std::string_view::npos;
+}
+
 std::string own_checksum(const nlohmann::json& without) {
   const std::string text = without.dump(2);
   return checksum_text(checksum_of(std::as_bytes(std::span(text))));
@@ -79,7 +85,7 @@ Manifest parse_manifest(std::string_view text) {
 
 bool is_checkpoint_file_name(std::string_view name) {
   return !name.empty() && name.find('/') == std::string_view::npos && name != "." && name != ".." &&
-         name != kManifestName;
+         name != kManifestName && is_json_text(name);
 }
 
 }  // namespace lope

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "lope/error.h"
@@ -148,6 +149,18 @@ TensorMap Model::state() const {
     }
   }
   return state;
+}
+
+std::map<std::string, std::string> Model::tied_names() const {
+  std::map<std::string, std::string> tied;
+  std::unordered_map<const void*, std::string> first;
+  for (const auto& list : {hooks_->parameters(), hooks_->buffers()}) {
+    for (const auto& [name, tensor] : list) {
+      const auto [found, is_first] = first.emplace(tensor.unsafeGetTensorImpl(), name);
+      if (!is_first) tied.emplace(name, found->second);
+    }
+  }
+  return tied;
 }
 
 at::Device Model::device() const { return parameters_.front().tensor.device(); }

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <system_error>
+#include <utility>
+
 #include "lope/error.h"
 #include "lope/safetensors.h"
 
@@ -45,10 +48,23 @@ WeightsReport compare(const TensorMap& own, const TensorMap& weights) {
   return report;
 }
 
+/// The weights under the names that the model's state has. A tied tensor may come under any of its names; where it
+/// comes under several, the state's own name counts.
+TensorMap under_own_names(const TensorMap& weights, const Model& model) {
+  TensorMap result = weights;
+  for (const auto& [other, own] : model.tied_names()) {
+    auto further = result.extract(other);
+    if (further.empty()) continue;
+    result.emplace(own, std::move(further.mapped()));
+  }
+  return result;
+}
+
 }  // namespace
 
-WeightsReport load_weights(Model& model, const TensorMap& weights, const LoadWeightsOptions& options) {
+WeightsReport load_weights(Model& model, const TensorMap& given, const LoadWeightsOptions& options) {
   const TensorMap own = model.state();
+  const TensorMap weights = under_own_names(given, model);
   WeightsReport report = compare(own, weights);
   if (options.strict && !report.fits()) {
     throw Error(fmt::format("the weights do not fit the model: {}; load others, or set strict to false", list(report)));
@@ -62,7 +78,8 @@ WeightsReport load_weights(Model& model, const TensorMap& weights, const LoadWei
 }
 
 WeightsReport load_weights(Model& model, const std::filesystem::path& path, const LoadWeightsOptions& options) {
-  const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "model.safetensors" : path;
+  std::error_code ignored;  // opening says what is wrong
+  const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "model.safetensors" : path;
   try {
     return load_weights(model, SafetensorsFile(file.string()).tensors(), options);
   } catch (const Error& error) {

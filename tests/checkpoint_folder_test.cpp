@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../src/checkpoint_names.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
 
@@ -124,7 +125,8 @@ TEST(CheckpointFolder, OnlyWhatDeadProcessesLeftIsCleanedAway) {
   const TemporaryFolder folder;
   // Linux has no process of this number: the largest is 2^22.
   const std::string dead = ".checkpoint-5.4194305-0.tmp";
-  const std::string living = ".checkpoint-5." + std::to_string(::getpid()) + "-7.tmp";
+  const std::string living = ".checkpoint-5." + std::to_string(::getppid()) + "-7.tmp";
+  CheckpointWriter writer(folder.path() / "checkpoint-5");
   const std::vector<std::string> others{
       ".checkpoint-5.4194305.tmp", ".hidden",         ".tmp", "checkpoint-5.4194305-0.tmp",
       ".checkpoint-5.-1-0.tmp",    ".x.4194305-0.tm", living};
@@ -132,8 +134,88 @@ TEST(CheckpointFolder, OnlyWhatDeadProcessesLeftIsCleanedAway) {
   std::filesystem::create_directories(folder.path() / dead / "inner");
   remove_unfinished(folder.path());
   EXPECT_FALSE(std::filesystem::exists(folder.path() / dead));
-  EXPECT_EQ(names_in(folder.path()).size(), others.size());
+  EXPECT_EQ(names_in(folder.path()).size(), others.size() + 1);
+  writer.commit();
+  EXPECT_EQ(damage_of(folder.path() / "checkpoint-5"), "none");
   remove_unfinished(folder.path() / "nowhere");
+}
+
+TEST(CheckpointFolder, IsReplacedWhereNamesCannotBeExchanged) {
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path() / "checkpoint-1", "old");
+  write_checkpoint(folder.path() / "next", "new");
+  replace_in_steps(folder.path() / "next", folder.path() / "checkpoint-1");
+  EXPECT_EQ(CheckpointReader(folder.path() / "checkpoint-1").text("notes.txt"), "new");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("checkpoint-1"));
+  EXPECT_THROW(replace_in_steps(folder.path() / "nothing", folder.path() / "checkpoint-1"),
+               std::filesystem::filesystem_error);
+  EXPECT_EQ(CheckpointReader(folder.path() / "checkpoint-1").text("notes.txt"), "new");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("checkpoint-1"));
+}
+
+TEST(CheckpointFolder, ThatWasMovedAwayForANewOneComesBackWhenTheProcessWasKilled) {
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path() / ".checkpoint-1.4194305-1.old", "old");
+  write_checkpoint(folder.path() / ".checkpoint-1.4194305-0.tmp", "new");
+  remove_unfinished(folder.path());
+  EXPECT_EQ(CheckpointReader(folder.path() / "checkpoint-1").text("notes.txt"), "old");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("checkpoint-1"));
+  write_checkpoint(folder.path() / ".checkpoint-1.4194305-1.old", "older");
+  remove_unfinished(folder.path());
+  EXPECT_EQ(CheckpointReader(folder.path() / "checkpoint-1").text("notes.txt"), "old");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("checkpoint-1"));
+}
+
+TEST(CheckpointFolder, MayBeNamedWithASlashAtItsEnd) {
+  const TemporaryFolder folder;
+  {
+    CheckpointWriter writer(folder / "checkpoint-1/");
+    writer.write_text("notes.txt", "text");
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "checkpoint-1"));
+    writer.commit();
+  }
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("checkpoint-1"));
+  EXPECT_EQ(CheckpointReader(folder.path() / "checkpoint-1").text("notes.txt"), "text");
+  remove_checkpoint(folder / "checkpoint-1/");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre());
+}
+
+TEST(CheckpointFolder, WithoutAFileThatFailedIsNotCommitted) {
+  const TemporaryFolder folder;
+  {
+    CheckpointWriter writer(folder.path() / "checkpoint-1");
+    // A file of this length has no name on any file system.
+    EXPECT_THAT(error_of([&] { writer.write_text(std::string(300, 'x'), ""); }), HasSubstr("File name too long"));
+    EXPECT_THAT(error_of([&] { writer.commit(); }), HasSubstr("checkpoint-1: a file of it could not be written"));
+  }
+  EXPECT_THAT(names_in(folder.path()), ElementsAre());
+}
+
+TEST(CheckpointFolder, RefusesANameThatTheManifestCannotHold) {
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path() / "checkpoint-1");
+  EXPECT_THAT(error_of([&] { writer.write_text("caf\xe9", ""); }), HasSubstr("give each file a name of its own"));
+}
+
+/// A container's processes have the same few numbers again and again: what a killed one left bears the number of the
+/// one that goes on.
+TEST(CheckpointFolder, IsWrittenBesideWhatAKilledProcessOfTheSameNumberLeft) {
+  const TemporaryFolder folder;
+  for (int count = 0; count < 1000; ++count) {
+    const auto left =
+        folder.path() / (".checkpoint-1." + std::to_string(::getpid()) + "-" + std::to_string(count) + ".tmp");
+    std::filesystem::create_directory(left);
+    write_text(left / "notes.txt", "half");
+  }
+  write_checkpoint(folder.path() / "checkpoint-1");
+  EXPECT_EQ(damage_of(folder.path() / "checkpoint-1"), "none");
+}
+
+TEST(CheckpointFolder, WhatAKilledProcessOfTheSameNumberLeftIsCleanedAway) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / (".checkpoint-1." + std::to_string(::getpid()) + "-999999.tmp"));
+  remove_unfinished(folder.path());
+  EXPECT_THAT(names_in(folder.path()), ElementsAre());
 }
 
 }  // namespace

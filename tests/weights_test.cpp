@@ -4,6 +4,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/jit/api/module.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/linear.h>
@@ -108,6 +109,29 @@ TEST_P(LoadWeightsDevice, AFileOfOneDeviceLoadsOnAnother) {
   Toy back(device());
   load_weights(back.model, folder / "w.safetensors");
   EXPECT_EQ(back.w(), 2.5);
+}
+
+/// A head tied to the embedding, as in most language models.
+struct TiedModule : torch::nn::Module {
+  at::Tensor first = register_parameter("embedding", at::zeros({2}));
+  at::Tensor second = register_parameter("head", first);
+};
+
+TEST(LoadWeights, ATiedTensorMayHaveAnyOrAllOfItsNames) {
+  for (const TensorMap& weights : {TensorMap{{"embedding", at::ones({2})}}, TensorMap{{"head", at::ones({2})}},
+                                   TensorMap{{"embedding", at::ones({2})}, {"head", at::ones({2})}}}) {
+    Model model(std::make_shared<TiedModule>());
+    EXPECT_EQ(error_of([&] { load_weights(model, weights); }), "no error");
+    EXPECT_TRUE(model.state().at("embedding").equal(at::ones({2})));
+  }
+}
+
+TEST(LoadWeights, FillsATorchScriptModule) {
+  torch::jit::Module script("toy");
+  script.register_parameter("w", at::zeros({1}).requires_grad_(), false);
+  Model model(script);
+  EXPECT_TRUE(load_weights(model, TensorMap{{"w", at::full({1}, 3.0)}}).fits());
+  EXPECT_EQ(script.attr("w").toTensor().item<double>(), 3.0);
 }
 
 }  // namespace

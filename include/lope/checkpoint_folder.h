@@ -57,7 +57,8 @@ struct CheckpointDamage {
 /// Reads every byte of the files that the manifest names and compares; nullopt when all is as it was written.
 std::optional<CheckpointDamage> find_damage(const std::filesystem::path& folder);
 
-/// Removes what killed processes have left in `parent`: hidden folders of this writer whose process is gone.
+/// Removes what killed processes have left in `parent`: hidden folders of this writer whose process is gone. One that
+/// was being replaced when its process was killed gets its name back.
 void remove_unfinished(const std::filesystem::path& parent);
 
 /// Removes a checkpoint: it loses its name first, so that no half of it is ever left under it. Throws Error.

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ class Model {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   /// Every parameter (frozen ones too) and buffer by name: what a weights file holds.
   TensorMap state() const;
+  /// The further names of tied tensors, each with the name that `state` has: {"head": "embedding"}.
+  std::map<std::string, std::string> tied_names() const;
   /// Where the parameters are.
   at::Device device() const;
   /// Moves parameters and buffers. Call it before an optimizer is made from the model.

@@ -28,7 +28,8 @@ struct WeightsReport {
 };
 
 /// Copies tensors into the model's parameters and buffers, converting types and devices. `path` is a .safetensors file
-/// or a folder with model.safetensors. Throws Error listing what does not fit when `strict`; then nothing changes.
+/// or a folder with model.safetensors. A tied tensor may have any or all of its names in the file. Throws Error listing
+/// what does not fit when `strict`; then nothing changes.
 WeightsReport load_weights(Model& model, const std::filesystem::path& path, const LoadWeightsOptions& options = {});
 WeightsReport load_weights(Model& model, const TensorMap& weights, const LoadWeightsOptions& options = {});
 

@@ -38,6 +38,7 @@ void Ema::update() {
 void Ema::swap() {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> own;
+  own.reserve(weights_.size());
   for (const at::Tensor& weight : weights_) own.push_back(weight.detach().clone());
   at::_foreach_copy_(weights_, averages_);
   averages_ = std::move(own);
