@@ -87,6 +87,17 @@ TEST(TrainingArguments, WhatIsNotSetFollowsFromOtherFields) {
   EXPECT_FALSE(arguments.best_is_greater());
 }
 
+TEST(TrainingArguments, TellsOfANameWithALineBreakInOneLine) {
+  EXPECT_EQ(error_of([] { TrainingArguments::from_json(R"({"lear\ning_rate": 1})"); }),
+            "lear?ing_rate: unknown argument; did you mean learning_rate?");
+}
+
+TEST(TrainingArguments, RefusesDeepNesting) {
+  const std::string deep(100'000, '[');
+  EXPECT_EQ(error_of([&] { TrainingArguments::from_json(R"({"fsdp": )" + deep); }),
+            "not valid JSON: it is nested deeper than a hundred levels");
+}
+
 TEST(TrainingArguments, DescribesEveryField) {
   const auto descriptions = TrainingArguments::describe();
   const auto shared = nlohmann::json::parse(TrainingArguments{}.to_json());
