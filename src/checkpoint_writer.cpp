@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <system_error>
 #include <utility>
 
@@ -49,6 +50,7 @@ class HashedFile {
 
   void write(std::span<const std::byte> bytes) {
     entry_.bytes += bytes.size();
+    if (bytes.size() >= kWorthAThread) return write_and_hash_at_once(bytes);
     while (!bytes.empty()) {
       const auto chunk = bytes.first(std::min(bytes.size(), kChunk));
       hash_.add(chunk);
@@ -68,6 +70,15 @@ class HashedFile {
  private:
   /// Small enough to be in the cache still when it is written after hashing.
   static constexpr std::size_t kChunk = 1 << 18;
+
+  /// From here on a thread costs less than it saves: hashing reads all the memory once more.
+  static constexpr std::size_t kWorthAThread = 1 << 22;
+
+  void write_and_hash_at_once(std::span<const std::byte> bytes) {
+    const std::future<void> hashing = std::async(std::launch::async, [this, bytes] { hash_.add(bytes); });
+    write_chunk(bytes);
+    hashing.wait();
+  }
 
   void write_chunk(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {

@@ -110,7 +110,7 @@ TEST(CheckpointDisk, AFileThatCannotGrowLeavesTheEarlierCheckpointAndSaysSo) {
   const auto save = [&] {
     CheckpointWriter writer(folder.path() / "checkpoint-2");
     writer.write_text("progress.json", "{}");
-    writer.write_tensors("model.safetensors", {{"w", at::rand({100'000})}});
+    writer.write_tensors("model.safetensors", {{"w", at::rand({2'000'000})}});
     writer.commit();
   };
   {

@@ -65,6 +65,18 @@ TEST(CheckpointFolder, HasNoNameBeforeItIsWholeAndLeavesNothingWhenGivenUp) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre());
 }
 
+TEST(CheckpointFolder, HoldsLargeTensorsThatAreHashedWhileTheyAreWritten) {
+  const TemporaryFolder folder;
+  constexpr int64_t kElements = 3'000'001;
+  {
+    CheckpointWriter writer(folder.path() / "checkpoint-1");
+    writer.write_tensors("model.safetensors", {{"large", at::arange(kElements)}, {"small", at::ones({3})}});
+    writer.commit();
+  }
+  const CheckpointReader reader(folder.path() / "checkpoint-1");  // compares the checksums
+  EXPECT_TRUE(reader.tensors("model.safetensors").at("large").equal(at::arange(kElements)));
+}
+
 TEST(CheckpointFolder, ReplacesOneOfTheSameName) {
   const TemporaryFolder folder;
   write_checkpoint(folder.path() / "checkpoint-1", "old");
