@@ -94,6 +94,26 @@ TEST(Resume, GoesOnWithoutBackgroundSavingAndFromTheVeryLastUpdate) {
   expect_resumes(arguments, numbered_rows(11), 18);
 }
 
+TEST(Resume, GivesTheSameRandomExamplesWithWorkers) {
+  struct Augmented : Dataset {
+    TensorDataset rows = numbered_rows(11);
+    int64_t size() const override { return rows.size(); }
+    bool augments() const override { return true; }
+    Batch get(int64_t index) const override { return rows.get(index); }
+    Batch get_augmented(int64_t index, at::Generator generator) const override {
+      Batch example = rows.get(index);
+      example.set("x", example["x"] + at::randn({6}, std::move(generator)));
+      return example;
+    }
+  };
+  for (const int64_t workers : {0, 2}) {
+    SCOPED_TRACE(workers);
+    auto arguments = resumable_arguments("");
+    arguments.dataloader_num_workers = workers;
+    expect_resumes(arguments, Augmented());
+  }
+}
+
 TEST(Resume, GoesOnInAStream) {
   struct Stream : IterableDataset {
     TensorDataset rows = numbered_rows(9);
